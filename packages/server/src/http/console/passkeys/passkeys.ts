@@ -1,0 +1,234 @@
+/**
+ * Passkeys of members (WebAuthn level 3): making them, and signing in with them. The user handle of a passkey is the memberID: a person
+ * who is a member of two accounts has a passkey for each. User verification (a fingerprint, a PIN) is required, because a passkey
+ * is all that a person signs in with.
+ */
+import { webcrypto } from 'node:crypto';
+import { memberNameField } from '@firsthand/contract/account/members';
+import { check } from '@firsthand/contract/checking';
+import type { Context } from 'hono';
+import { nanoid } from 'nanoid';
+import { Refusal } from '../../../refusal.ts';
+import { notSignedIn } from '../../../store/rules/accounts/passkeys.ts';
+import type { Challenge, NewPasskey, Passkey, SignedIn, SigningInByPasskey, Store } from '../../../store/store.ts';
+import type { AddressOf } from '../../access/client-address.ts';
+import type { RateLimit } from '../../access/rate-limits.ts';
+import type { Agent } from '../../request/agents.ts';
+import { createChallenges } from './challenges.ts';
+import { type RelyingParty, relyingPartyOf } from './relying-party.ts';
+import {
+  type Authentication,
+  challengeIn,
+  type Registration,
+  readAuthentication,
+  readRegistration,
+  transportsIn,
+} from './responses.ts';
+
+/** How often an address may ask for a challenge: making one costs a hash, and stores nothing. */
+export const challengeRate = { perSecond: 1, burst: 60 };
+
+/** EdDSA, ES256 and RS256 (the COSE algorithms of RFC 9053 and RFC 8812), which all authenticators have one of. */
+const algorithms = [-8, -7, -257];
+/** In base64url: an RSA key of 4,096 bits has 700 characters. */
+const mostKeyCharacters = 1_024;
+
+/** Loaded with the first passkey: it takes a server 100 ms that has none. */
+const library = () => import('@simplewebauthn/server');
+const helpers = () => import('@simplewebauthn/server/helpers');
+
+interface Surroundings {
+  readonly store: Pick<Store, 'getChallengeKey' | 'findPasskey' | 'usePasskey'>;
+  readonly addressOf: AddressOf;
+  /** Counts challenges, by address. */
+  readonly challengeLimit: Pick<RateLimit, 'take'>;
+  /** The limits of passwords: what fails counts for both. */
+  readonly limits: { readonly [Of in 'all' | 'failed']: Pick<RateLimit, 'ask' | 'take' | 'giveBack'> };
+  /** The program that sent a request, after which a passkey is named. */
+  readonly agentOf: (c: Context) => Agent;
+  readonly now: () => number;
+}
+
+/** The person for whom a passkey is made. */
+export interface PasskeyUser {
+  readonly memberID: string;
+  readonly emailaddress: string;
+  readonly memberName: string;
+  readonly accountName: string;
+}
+
+const signingIn = 'sign-in';
+
+/** A public key whose private key nobody has: checking a signature with it takes as long as with a member's. */
+const makeDecoy = async (): Promise<string> => {
+  const { publicKey } = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign']);
+  const { x = '', y = '' } = await webcrypto.subtle.exportKey('jwk', publicKey);
+  // A COSE key in CBOR: {1: 2, 3: -7, -1: 1, -2: x, -3: y}.
+  const parts = ['a5010203262001215820', Buffer.from(x, 'base64url'), '225820', Buffer.from(y, 'base64url')];
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part))).toString(
+    'base64url',
+  );
+};
+
+/** The name of a passkey that was given none: the browser and the system that it was made with. */
+const nameFrom = ({ labels }: Agent): string => {
+  const [browser, os] = ['$browser', '$os'].map((id) => labels.find(([attrID]) => attrID === id)?.[1]);
+  return [browser, os].filter(Boolean).join(', ') || 'Passkey';
+};
+
+const readName = (given: unknown, c: Context, agentOf: Surroundings['agentOf']): string => {
+  const name = typeof given === 'string' ? given.trim() : given;
+  if (name === undefined || name === null || name === '') return nameFrom(agentOf(c));
+  const checked = check(memberNameField, name, 'passkeyName');
+  if (!checked.ok) throw new Refusal(checked.problem.code, checked.problem);
+  return checked.value;
+};
+
+/**
+ * Only `none` is asked for. Authenticators that sign with the key itself may send `packed` without certificates (WebAuthn, section
+ * 5.1.3). Others hold certificates, which the library would check, and for which it would ask the addresses that they name.
+ */
+const isPlain = async (attestationObject: Uint8Array<ArrayBuffer>): Promise<boolean> => {
+  const decoded = (await helpers()).decodeAttestationObject(attestationObject);
+  const format = decoded.get('fmt');
+  return format === 'none' || (format === 'packed' && decoded.get('attStmt').get('x5c') === undefined);
+};
+
+/** The passkey in a response; undefined if it is not what was asked for. Throws what the library throws. */
+const verifyRegistration = async (
+  response: Registration,
+  { challenge }: Challenge,
+  { origin, id }: RelyingParty,
+): Promise<Pick<NewPasskey, 'credentialID' | 'publicKey' | 'counter'> | undefined> => {
+  if (!(await isPlain(new Uint8Array(Buffer.from(response.response.attestationObject, 'base64url'))))) return undefined;
+  const { registrationInfo } = await (await library()).verifyRegistrationResponse({
+    response: { ...response, response: { ...response.response, transports: [] }, clientExtensionResults: {} },
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+    supportedAlgorithmIDs: algorithms,
+  });
+  if (registrationInfo === undefined) return undefined;
+  const { id: credentialID, publicKey: key, counter } = registrationInfo.credential;
+  const publicKey = Buffer.from(key).toString('base64url');
+  return credentialID === response.id && publicKey.length <= mostKeyCharacters
+    ? { credentialID, publicKey, counter }
+    : undefined;
+};
+
+/** The new counter of a passkey that signed a response; undefined if it did not. */
+const verifyAuthentication = async (
+  response: Authentication,
+  { challenge }: Challenge,
+  { origin, id }: RelyingParty,
+  { publicKey, counter }: Pick<SigningInByPasskey, 'publicKey' | 'counter'>,
+): Promise<number | undefined> => {
+  const { verifyAuthenticationResponse } = await library();
+  const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    response: { ...response, clientExtensionResults: {} },
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+    credential: { id: response.id, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')), counter },
+  }).catch(() => ({ verified: false, authenticationInfo: undefined }));
+  return verified ? authenticationInfo?.newCounter : undefined;
+};
+
+export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agentOf, now }: Surroundings) => {
+  const challenges = createChallenges({ store, now });
+  let decoy: Promise<string> | undefined;
+
+  /** The passkey that signed a response, with its new counter; undefined: none did. */
+  const signerOf = async (response: Authentication, challenge: Challenge, party: RelyingParty) => {
+    decoy ??= makeDecoy();
+    const found = await store.findPasskey({ credentialID: response.id });
+    const counter = await verifyAuthentication(response, challenge, party, {
+      publicKey: found?.publicKey ?? (await decoy),
+      counter: found?.counter ?? 0,
+    });
+    const handle = Buffer.from(response.response.userHandle, 'base64url').toString('utf8');
+    return found && counter !== undefined && handle === found.memberID ? { ...found, counter } : undefined;
+  };
+
+  const issue = async (c: Context, purpose: string) => {
+    const party = relyingPartyOf(c.req.raw.headers);
+    challengeLimit.take(addressOf(c));
+    return { party, ...(await challenges.issue(c.req.raw.headers, purpose)) };
+  };
+
+  return {
+    /** The options of `navigator.credentials.get`, and the cookie that belongs to them. Names no passkey: the person chooses one. */
+    async optionsToSignIn(c: Context) {
+      const { party, bytes: challenge, cookie } = await issue(c, signingIn);
+      const { generateAuthenticationOptions } = await library();
+      const options = await generateAuthenticationOptions({
+        ...{ rpID: party.id, challenge, userVerification: 'required', timeout: 120_000 },
+      });
+      return { options, cookie };
+    },
+
+    /** The member who signs in. Every other answer is refused alike, and counts as a wrong password does. */
+    async signIn(given: unknown, c: Context): Promise<SignedIn & { readonly account: number }> {
+      const { headers } = c.req.raw;
+      const response = readAuthentication(given);
+      const party = relyingPartyOf(headers);
+      const address = addressOf(c);
+      limits.failed.ask(address);
+      limits.all.take(address);
+      limits.failed.take(address);
+      try {
+        const challenge = await challenges.open(headers, signingIn, challengeIn(response));
+        const signer = await signerOf(response, challenge, party);
+        if (signer === undefined) throw notSignedIn();
+        const { passkeyID, counter, account, token, tokenID, kind } = signer;
+        await store.usePasskey({ passkeyID, counter, challenge, time: now() });
+        limits.failed.giveBack(address);
+        return { account, token, tokenID, kind };
+      } catch (error) {
+        // A store that fails is no failed attempt.
+        if (!(error instanceof Refusal && error.code === 'invalid_token')) limits.failed.giveBack(address);
+        throw error;
+      }
+    },
+
+    /** The options of `navigator.credentials.create`, and the cookie that belongs to them. `purpose` is that of the answer. */
+    async optionsToMake(c: Context, purpose: string, user: PasskeyUser, present: readonly Passkey[] = []) {
+      const { party, bytes: challenge, cookie } = await issue(c, purpose);
+      const { generateRegistrationOptions } = await library();
+      const options = await generateRegistrationOptions({
+        ...{ rpName: 'Firsthand', rpID: party.id, challenge, timeout: 120_000 },
+        userID: new Uint8Array(Buffer.from(user.memberID)),
+        userName: `${user.emailaddress} (${user.accountName})`,
+        userDisplayName: user.memberName,
+        attestationType: 'none',
+        excludeCredentials: present.map(({ credentialID: id, transports }) => ({ id, transports: [...transports] })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+        supportedAlgorithmIDs: algorithms,
+      });
+      return { options, cookie };
+    },
+
+    /** The passkey that a browser has made, and the challenge that it answers. Throws a Refusal for anything else. */
+    async read(
+      c: Context,
+      purpose: string,
+      given: Readonly<Record<string, unknown>>,
+    ): Promise<{ passkey: NewPasskey; challenge: Challenge }> {
+      const { headers } = c.req.raw;
+      const response = readRegistration(given.passkey);
+      const passkeyName = readName(given.passkeyName, c, agentOf);
+      const party = relyingPartyOf(headers);
+      const challenge = await challenges.open(headers, purpose, challengeIn(response));
+      const made = await verifyRegistration(response, challenge, party).catch(() => undefined);
+      if (made === undefined) {
+        const message = '`passkey` must be what the browser made for this console, with user verification';
+        throw new Refusal('invalid_field', { field: 'passkey', message });
+      }
+      const passkey = { ...made, passkeyID: nanoid(), passkeyName, transports: transportsIn(response) };
+      return { passkey, challenge };
+    },
+  };
+};
+export type Passkeys = ReturnType<typeof createPasskeys>;
