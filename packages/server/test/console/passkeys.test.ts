@@ -247,6 +247,17 @@ it('a new invitation replaces the passkeys, also by a password', async () => {
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
 });
 
+it('a passkey that is given no name has that of the browser and the system that it was made with', async () => {
+  const page = await joinWithPassword();
+  const { options, page: asked } = await ask('to-add', {}, page);
+  const { passkey } = makePasskey(options, consoleOrigin);
+  const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:139.0) Gecko/20100101 Firefox/139.0';
+  const headers = { ...fromConsole(asked.cookie ?? '', asked.sessionID), 'User-Agent': firefox };
+  const body = JSON.stringify({ passkey, passkeyName: ' ' });
+  const { body: added } = await scene.send('/console/passkeys/add', { method: 'POST', headers, body });
+  expect(added).toMatchObject({ passkeyName: 'Firefox, Linux' });
+});
+
 it('a member has ten passkeys at most, and one of an authenticator', async () => {
   const page = await joinWithPassword();
   const first = await add(page);

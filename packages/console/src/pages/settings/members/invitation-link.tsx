@@ -26,7 +26,7 @@ export const InvitationLink = ({ invited, close }: { readonly invited: Invited; 
       <div ref={place} tabIndex={-1}>
         <p>
           <strong>Send this link to that person only: it is shown this once.</strong> Whoever takes it chooses the
-          password. It works until <At time={expiresTime} form="long" />.
+          password, or makes a passkey, in place of earlier ones. It works until <At time={expiresTime} form="long" />.
         </p>
         <div class="tag">
           <pre>
