@@ -288,6 +288,31 @@ it.each<[string, Changes]>([
   expect(await list(page)).toEqual([]);
 });
 
+it('bytes that are no attestation are refused soon, whatever they are', async () => {
+  const page = await joinWithPassword();
+  const { options, page: asked } = await ask('to-add', {}, page);
+  // Of a person who was not verified: no change of a byte that means nothing makes it right.
+  const { passkey } = makePasskey(options, consoleOrigin, { flags: 1 });
+  const whole = Buffer.from(passkey.response.attestationObject, 'base64url');
+  const attestations = [
+    ...Array.from({ length: whole.length }, (_, cut) => whole.subarray(0, cut)),
+    ...Array.from({ length: whole.length }, (_, nth) =>
+      Buffer.from(whole.map((byte, at) => (at === nth ? 0xff : byte))),
+    ),
+    // Lists in lists (RFC 8949), and a map and a text that claim to be huge.
+    ...['81'.repeat(12_000), `bb${'f'.repeat(16)}`, `7b001fffffffffffff${'61'.repeat(99)}`, '9f'.repeat(12_000)].map(
+      (hex) => Buffer.from(hex, 'hex'),
+    ),
+  ];
+  const began = performance.now();
+  for (const bytes of attestations) {
+    const response = { ...passkey.response, attestationObject: bytes.toString('base64url') };
+    const { status } = await send('passkeys/add', { passkey: { ...passkey, response } }, asked);
+    expect(status).toBe(400);
+  }
+  expect(performance.now() - began).toBeLessThan(60_000);
+});
+
 it('an answer adds a passkey once, for the member who asked, soon after signing in', async () => {
   const ben = await joinWithPassword();
   const cleo = await joinWithPassword({ memberEmailaddress: 'cleo@shop.example' });
