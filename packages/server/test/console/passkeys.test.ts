@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createPasswords } from '../../src/http/console/passwords.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type Changes, type Credential, makePasskey, newPrivateKey, signWith } from '../fixtures/authenticator.ts';
 import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../fixtures/scene.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
@@ -14,9 +15,20 @@ const minute = 60_000;
 
 let scene: Scene;
 let time: number;
+/** What the store was asked. */
+let asked: string[];
+const recording = (store: Store): Store =>
+  new Proxy(store, {
+    get: (target, name: keyof Store) => {
+      asked.push(name);
+      return target[name];
+    },
+  });
 beforeEach(async () => {
   time = Date.now();
-  scene = await openScene({ now: () => time, consoleOrigin, passwords: createPasswords({ ln: 4, r: 8, p: 1 }) });
+  asked = [];
+  const passwords = createPasswords({ ln: 4, r: 8, p: 1 });
+  scene = await openScene({ now: () => time, consoleOrigin, passwords, wrap: recording });
 });
 afterEach(() => scene.close());
 
@@ -170,6 +182,14 @@ it('says nothing of which credentials there are', async () => {
   ];
   const told = answers.map(({ status, body: { error } }) => [status, error]);
   expect(told).toEqual(told.map(() => told[0]));
+  const askedFor = async (changes: Changes) => {
+    asked = [];
+    await signIn(credential, changes);
+    return asked;
+  };
+  const known = await askedFor({ privateKey: newPrivateKey() });
+  expect(known).toContain('findPasskey');
+  expect(await askedFor({ id: 'A'.repeat(43) })).toEqual(known);
 });
 
 it('no answer is taken twice, by this server or another of the same database', async () => {
