@@ -354,7 +354,7 @@ export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'
   readonly counter: number;
 }
 
-/** What signing in with a passkey needs to know. */
+/** A passkey with the access of its member. */
 export interface SigningInByPasskey
   extends SignedIn,
     Pick<NewPasskey, 'passkeyID' | 'credentialID' | 'publicKey' | 'counter'> {

@@ -308,10 +308,22 @@ it.each<[string, Changes]>([
   expect(await list(page)).toEqual([]);
 });
 
+it('an authenticator may sign with the key itself that it makes', async () => {
+  const page = await joinWithPassword();
+  const { credential, status } = await add(page, { format: 'packed' });
+  expect(status).toBe(200);
+  expect((await signIn(credential)).status).toBe(200);
+  const wrong = new Map<string, number | Buffer>([
+    ['alg', -7],
+    ['sig', Buffer.from('signature')],
+  ]);
+  expect((await add(page, { format: 'packed', statement: wrong })).status).toBe(400);
+});
+
 it('bytes that are no attestation are refused soon, whatever they are', async () => {
   const page = await joinWithPassword();
   const { options, page: asked } = await ask('to-add', {}, page);
-  // Of a person who was not verified: no change of a byte that means nothing makes it right.
+  // The person was not verified, so no attestation is right, whichever byte is changed.
   const { passkey } = makePasskey(options, consoleOrigin, { flags: 1 });
   const whole = Buffer.from(passkey.response.attestationObject, 'base64url');
   const attestations = [

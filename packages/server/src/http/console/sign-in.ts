@@ -160,10 +160,10 @@ export const createSignIn = ({
     return { found, hash: invitationHash };
   };
 
-  /** What a passkey that somebody joins with answers. */
+  /** The purpose of the challenge for joining with a passkey. */
   const purposeOf = (invitationHash: string) => `join ${invitationHash}`;
 
-  /** What a member who joins will sign in with: the hash of the password, the passkey, or both. */
+  /** The ways in which a member who joins will sign in: the hash of the password, the passkey, or both. */
   const newProofs = async (given: Fields, c: Context, { hash, found }: Awaited<ReturnType<typeof findInvitation>>) => {
     const password = textIn(given, 'password');
     if (password !== undefined) checkPassword(password, found.emailaddress);

@@ -1,7 +1,9 @@
 /** Passkeys in Chromium, with an authenticator of the DevTools protocol in place of a fingerprint. */
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../fixtures/chromium.ts';
+import { violations } from '../../fixtures/in-page.js';
 import { openConsole } from './opened.ts';
 import { openShop } from './shop.ts';
 
@@ -38,6 +40,10 @@ const addAuthenticator = async (page: Page, transport: 'internal' | 'usb' = 'int
 };
 
 const shows = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(soon);
+const isAccessible = async (page: Page) => {
+  await page.evaluate(axe.source);
+  expect(await page.evaluate(violations)).toEqual([]);
+};
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor(soon);
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
@@ -51,12 +57,14 @@ it('a person joins with a passkey, signs in with it, adds another one, and remov
   await page.goto(`${shop.url}/console/join#code=${invitationCode}`);
   await heading(page, 'Join Shop');
   await page.getByLabel('Your name').fill('Ben Lime');
+  await isAccessible(page);
   await press(page, 'Join with a passkey instead');
   await heading(page, 'Overview');
   expect(await authenticator.count()).toBe(1);
 
   await press(page, 'Sign out');
   await heading(page, 'Sign in to Firsthand');
+  await isAccessible(page);
   await press(page, 'Sign in with a passkey');
   await heading(page, 'Overview');
 
@@ -65,6 +73,7 @@ it('a person joins with a passkey, signs in with it, adds another one, and remov
   const first = page.getByRole('row', { name: /^Passkey/ });
   await expect.poll(() => first.innerText(), soon).not.toContain('never');
   await first.getByRole('button', { name: /^Remove the passkey/ }).click();
+  await isAccessible(page);
   await press(page, 'Remove');
   await shows(page, 'is your only way to sign in');
   await press(page, 'Close');
@@ -72,6 +81,7 @@ it('a person joins with a passkey, signs in with it, adds another one, and remov
   // This device has one already: another one takes the second.
   await press(page, 'Add a passkey …');
   await page.getByLabel('Name').fill('Phone');
+  await isAccessible(page);
   await press(page, 'Add');
   await shows(page, 'This device has a passkey of yours already.');
   await addAuthenticator(page, 'usb');

@@ -6,36 +6,22 @@
 import { webcrypto } from 'node:crypto';
 import { memberNameField } from '@firsthand/contract/account/members';
 import { check } from '@firsthand/contract/checking';
+import { labelIDs } from '@firsthand/contract/labels';
 import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
 import { Refusal } from '../../../refusal.ts';
 import { notSignedIn } from '../../../store/rules/accounts/passkeys.ts';
-import type { Challenge, NewPasskey, Passkey, SignedIn, SigningInByPasskey, Store } from '../../../store/store.ts';
+import type { Challenge, NewPasskey, Passkey, SignedIn, Store } from '../../../store/store.ts';
 import type { AddressOf } from '../../access/client-address.ts';
 import type { RateLimit } from '../../access/rate-limits.ts';
 import type { Agent } from '../../request/agents.ts';
 import { createChallenges } from './challenges.ts';
 import { type RelyingParty, relyingPartyOf } from './relying-party.ts';
-import {
-  type Authentication,
-  challengeIn,
-  type Registration,
-  readAuthentication,
-  readRegistration,
-  transportsIn,
-} from './responses.ts';
+import { type Authentication, challengeIn, readAuthentication, readRegistration, transportsIn } from './responses.ts';
+import { optionsToMake, optionsToUse, type PasskeyUser, verifyAuthentication, verifyRegistration } from './webauthn.ts';
 
 /** How often an address may ask for a challenge: making one costs a hash, and stores nothing. */
 export const challengeRate = { perSecond: 1, burst: 60 };
-
-/** EdDSA, ES256 and RS256 (the COSE algorithms of RFC 9053 and RFC 8812), which all authenticators have one of. */
-const algorithms = [-8, -7, -257];
-/** In base64url: an RSA key of 4,096 bits has 700 characters. */
-const mostKeyCharacters = 1_024;
-
-/** Loaded with the first passkey, which takes 40 ms: most servers have none. */
-const library = () => import('@simplewebauthn/server');
-const helpers = () => import('@simplewebauthn/server/helpers');
 
 interface Surroundings {
   readonly store: Pick<Store, 'getChallengeKey' | 'findPasskey' | 'usePasskey'>;
@@ -47,14 +33,6 @@ interface Surroundings {
   /** The program that sent a request, after which a passkey is named. */
   readonly agentOf: (c: Context) => Agent;
   readonly now: () => number;
-}
-
-/** The person for whom a passkey is made. */
-export interface PasskeyUser {
-  readonly memberID: string;
-  readonly emailaddress: string;
-  readonly memberName: string;
-  readonly accountName: string;
 }
 
 const signingIn = 'sign-in';
@@ -72,7 +50,7 @@ const makeDecoy = async (): Promise<string> => {
 
 /** The name of a passkey that was given none: the browser and the system that it was made with. */
 const nameFrom = ({ labels }: Agent): string => {
-  const [browser, os] = ['$browser', '$os'].map((id) => labels.find(([attrID]) => attrID === id)?.[1]);
+  const [browser, os] = [labelIDs.browser, labelIDs.os].map((id) => labels.find(([attrID]) => attrID === id)?.[1]);
   return [browser, os].filter(Boolean).join(', ') || 'Passkey';
 };
 
@@ -84,58 +62,6 @@ const readName = (given: unknown, c: Context, agentOf: Surroundings['agentOf']):
   return checked.value;
 };
 
-/**
- * Only `none` is asked for. Authenticators that sign with the key itself may send `packed` without certificates (WebAuthn, section
- * 5.1.3). Others hold certificates, which the library would check, and for which it would ask the addresses that they name.
- */
-const isPlain = async (attestationObject: Uint8Array<ArrayBuffer>): Promise<boolean> => {
-  const decoded = (await helpers()).decodeAttestationObject(attestationObject);
-  const format = decoded.get('fmt');
-  return format === 'none' || (format === 'packed' && decoded.get('attStmt').get('x5c') === undefined);
-};
-
-/** The passkey in a response; undefined if it is not what was asked for. Throws what the library throws. */
-const verifyRegistration = async (
-  response: Registration,
-  { challenge }: Challenge,
-  { origin, id }: RelyingParty,
-): Promise<Pick<NewPasskey, 'credentialID' | 'publicKey' | 'counter'> | undefined> => {
-  if (!(await isPlain(new Uint8Array(Buffer.from(response.response.attestationObject, 'base64url'))))) return undefined;
-  const { registrationInfo } = await (await library()).verifyRegistrationResponse({
-    response: { ...response, response: { ...response.response, transports: [] }, clientExtensionResults: {} },
-    expectedChallenge: challenge,
-    expectedOrigin: origin,
-    expectedRPID: id,
-    requireUserVerification: true,
-    supportedAlgorithmIDs: algorithms,
-  });
-  if (registrationInfo === undefined) return undefined;
-  const { id: credentialID, publicKey: key, counter } = registrationInfo.credential;
-  const publicKey = Buffer.from(key).toString('base64url');
-  return credentialID === response.id && publicKey.length <= mostKeyCharacters
-    ? { credentialID, publicKey, counter }
-    : undefined;
-};
-
-/** The new counter of a passkey that signed a response; undefined if it did not. */
-const verifyAuthentication = async (
-  response: Authentication,
-  { challenge }: Challenge,
-  { origin, id }: RelyingParty,
-  { publicKey, counter }: Pick<SigningInByPasskey, 'publicKey' | 'counter'>,
-): Promise<number | undefined> => {
-  const { verifyAuthenticationResponse } = await library();
-  const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-    response: { ...response, clientExtensionResults: {} },
-    expectedChallenge: challenge,
-    expectedOrigin: origin,
-    expectedRPID: id,
-    requireUserVerification: true,
-    credential: { id: response.id, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')), counter },
-  }).catch(() => ({ verified: false, authenticationInfo: undefined }));
-  return verified ? authenticationInfo?.newCounter : undefined;
-};
-
 export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agentOf, now }: Surroundings) => {
   const challenges = createChallenges({ store, now });
   let decoy: Promise<string> | undefined;
@@ -144,10 +70,8 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agent
   const signerOf = async (response: Authentication, challenge: Challenge, party: RelyingParty) => {
     decoy ??= makeDecoy();
     const found = await store.findPasskey({ credentialID: response.id });
-    const counter = await verifyAuthentication(response, challenge, party, {
-      publicKey: found?.publicKey ?? (await decoy),
-      counter: found?.counter ?? 0,
-    });
+    const key = found ?? { publicKey: await decoy, counter: 0 };
+    const counter = await verifyAuthentication(response, challenge, party, key);
     const handle = Buffer.from(response.response.userHandle, 'base64url').toString('utf8');
     return found && counter !== undefined && handle === found.memberID ? { ...found, counter } : undefined;
   };
@@ -159,14 +83,10 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agent
   };
 
   return {
-    /** The options of `navigator.credentials.get`, and the cookie that belongs to them. Names no passkey: the person chooses one. */
+    /** The options to sign in, and the cookie that belongs to them. */
     async optionsToSignIn(c: Context) {
-      const { party, bytes: challenge, cookie } = await issue(c, signingIn);
-      const { generateAuthenticationOptions } = await library();
-      const options = await generateAuthenticationOptions({
-        ...{ rpID: party.id, challenge, userVerification: 'required', timeout: 120_000 },
-      });
-      return { options, cookie };
+      const { party, bytes, cookie } = await issue(c, signingIn);
+      return { options: await optionsToUse(party, bytes), cookie };
     },
 
     /** The member who signs in. Every other answer is refused alike, and counts as a wrong password does. */
@@ -193,21 +113,10 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agent
       }
     },
 
-    /** The options of `navigator.credentials.create`, and the cookie that belongs to them. `purpose` is that of the answer. */
+    /** The options to make a passkey, and the cookie that belongs to them. `purpose` is that of the answer. */
     async optionsToMake(c: Context, purpose: string, user: PasskeyUser, present: readonly Passkey[] = []) {
-      const { party, bytes: challenge, cookie } = await issue(c, purpose);
-      const { generateRegistrationOptions } = await library();
-      const options = await generateRegistrationOptions({
-        ...{ rpName: 'Firsthand', rpID: party.id, challenge, timeout: 120_000 },
-        userID: new Uint8Array(Buffer.from(user.memberID)),
-        userName: `${user.emailaddress} (${user.accountName})`,
-        userDisplayName: user.memberName,
-        attestationType: 'none',
-        excludeCredentials: present.map(({ credentialID: id, transports }) => ({ id, transports: [...transports] })),
-        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-        supportedAlgorithmIDs: algorithms,
-      });
-      return { options, cookie };
+      const { party, bytes, cookie } = await issue(c, purpose);
+      return { options: await optionsToMake(party, bytes, user, present), cookie };
     },
 
     /** The passkey that a browser has made, and the challenge that it answers. Throws a Refusal for anything else. */
@@ -221,7 +130,7 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agent
       const passkeyName = readName(given.passkeyName, c, agentOf);
       const party = relyingPartyOf(headers);
       const challenge = await challenges.open(headers, purpose, challengeIn(response));
-      const made = await verifyRegistration(response, challenge, party).catch(() => undefined);
+      const made = await verifyRegistration(response, challenge, party);
       if (made === undefined) {
         const message = '`passkey` must be what the browser made for this console, with user verification';
         throw new Refusal('invalid_field', { field: 'passkey', message });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Refusal } from '../../../refusal.ts';
 
-/** Whom a passkey is for: pages of one origin, which the authenticator knows by their host. */
+/** The pages that a passkey is for: those of one origin, which the authenticator knows by their host. */
 export interface RelyingParty {
   readonly origin: string;
   /** The RP ID (WebAuthn, section 4): a domain. */
@@ -9,7 +9,7 @@ export interface RelyingParty {
 }
 
 /**
- * The relying party of the page that sent a request, whose origin has been checked: it is the console's. Throws a Refusal where the host
+ * Returns the relying party of the page that sent a request. The caller has checked that its origin is the console's. Throws a Refusal where the host
  * is an IP address, which no RP ID may be.
  */
 export const relyingPartyOf = (headers: Headers): RelyingParty => {

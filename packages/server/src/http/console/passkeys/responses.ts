@@ -1,4 +1,4 @@
-/** What browsers send of a passkey: `PublicKeyCredential.toJSON()` (WebAuthn level 3, section 5.1). Every length is bounded. */
+/** The JSON of a passkey that browsers send: `PublicKeyCredential.toJSON()` (WebAuthn level 3, section 5.1). Every length is bounded. */
 import { check } from '@firsthand/contract/checking';
 import { parseJSON } from '@firsthand/contract/json';
 import * as z from 'zod';

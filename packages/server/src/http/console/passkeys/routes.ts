@@ -1,4 +1,4 @@
-/** What the console's pages send about passkeys, besides signing in and joining with one: asking for options, and a member's own list. */
+/** Answers the console's pages about passkeys: the options to use or make one, and a member's own list. `sign-in.ts` takes the answers of passkeys. */
 import type { Context } from 'hono';
 import { Refusal } from '../../../refusal.ts';
 import type { Passkey, Store } from '../../../store/store.ts';
