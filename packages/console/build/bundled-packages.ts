@@ -17,6 +17,5 @@ export const bundledPackages: readonly URL[] = [
   folderOf('preact', 2),
   folderOf('@preact/signals', 2),
   folderOf('@preact/signals-core', 2),
-  folderOf('uplot', 2),
   folderOf('eventsource-parser', 2),
 ];

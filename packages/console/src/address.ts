@@ -15,6 +15,9 @@ export const query = computed(() => current.value.searchParams);
 /** The URL below which the service is reached, without a slash at its end. */
 export const root = new URL('..', new URL(location.href.replace(/\/console$/, '/console/'))).href.replace(/\/$/, '');
 
+/** Whether other machines can't open this address. */
+export const isOnThisMachine = (): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+
 export type Changes = Readonly<Record<string, string | null | undefined>>;
 
 const changed = (before: URLSearchParams, changes: Changes): string => {

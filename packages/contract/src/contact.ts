@@ -144,8 +144,8 @@ export const getContactInput = z
   .object({
     ...field.named,
     include: field.described(
-      field.optional(field.include(['claim', 'link'])),
-      'What to add to the response: claims of browsers, linked users.',
+      field.optional(field.include(['claim', 'link', 'merge'])),
+      'What to add to the response: claims of browsers, linked users, merged contacts.',
     ),
     cursor: field
       .optional(field.cursor)
@@ -205,12 +205,29 @@ export const link = z.object({
   current: flag('Whether the user is linked to the contact now, and by this link.'),
 });
 
+const merge = z.object({
+  contactUUID: told(field.contactUUID),
+  contactExternalID: text('Its own external ID, or "".', 'customer-1042'),
+  contactFirstname: text('Its own first name, or "".', 'Ann'),
+  contactLastname: text('Its own last name, or "".', 'Lemon'),
+  contactEmailaddress: text('Its own e-mail address, or "".', 'ann@work.example'),
+  intoContactUUID: told(field.contactUUID).describe('The contact that it was merged into, which may be merged itself.'),
+  mergedTime: isoTime('When they were merged.'),
+});
+
 export const getContactOutput = answer({
   contact: contact.describe('The contact.'),
   claim: z.array(claim).optional().describe('With `include=claim`: claims, oldest first.'),
   claimCount: count('How many claims there are on all pages.', 1).optional(),
   link: z.array(link).optional().describe('With `include=link`: links, oldest first.'),
   linkCount: count('How many links there are on all pages.', 1).optional(),
+  merge: z
+    .array(merge)
+    .optional()
+    .describe(
+      'With `include=merge`, on the first page: the contacts that are merged into this one, oldest merge first.',
+    ),
+  mergeCount: count('How many there are; only the newest are listed.', 1).optional(),
   nextCursor: text('With `include`: "" on the last page of claims and links.', '').optional(),
 });
 

@@ -74,6 +74,8 @@ export const limits = {
   /** Claims and links on one page of getContact or exportContact; a page of claims is also at most about a MiB. */
   claimsPerPage: 100,
   linksPerPage: 1_000,
+  /** Merged contacts in getContact: the newest. */
+  mergesPerContact: 1_000,
   /** Links that only claims made, neither accepted nor verified: of a user, or of a contact by one key. Further ones replace the oldest. */
   claimedLinksPerUser: 100,
   claimedLinksPerContact: 1_000,

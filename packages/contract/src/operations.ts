@@ -4,6 +4,7 @@ import * as account from './account/account.ts';
 import * as audit from './account/audit.ts';
 import * as members from './account/members.ts';
 import * as refused from './account/refused.ts';
+import * as service from './account/service.ts';
 import type { TokenKind } from './account/tokens.ts';
 import * as contact from './contact.ts';
 import type { ErrorCode } from './errors.ts';
@@ -144,6 +145,13 @@ export const operations = {
     refuses: ['unknown_member'],
     input: members.removeMemberInput,
     output: members.removeMemberOutput,
+  }),
+  getService: get({
+    summary: 'Retrieve what an owner should know of the service: its version, backups, retention and proxy.',
+    paths: ['/account/getService'],
+    tokens: owners,
+    input: service.getServiceInput,
+    output: service.getServiceOutput,
   }),
   listRefused: get({
     summary: 'List the writes that were refused for their content, oldest first.',

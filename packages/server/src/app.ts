@@ -27,6 +27,7 @@ import { createAccounts } from './http/operations/accounts/accounts.ts';
 import { createAudit } from './http/operations/accounts/audit.ts';
 import { createMembers } from './http/operations/accounts/members.ts';
 import { createRefused } from './http/operations/accounts/refused.ts';
+import { createService, noFacts, type ServiceFacts } from './http/operations/accounts/service.ts';
 import { createTokens } from './http/operations/accounts/tokens.ts';
 import { createContactBatches } from './http/operations/contact-batch.ts';
 import { createContacts } from './http/operations/contacts.ts';
@@ -84,6 +85,8 @@ export interface AppOptions {
   readonly passwords?: Passwords;
   /** The sample shop, where somebody tries the server out; nobody is offered it if absent. */
   readonly sampleShop?: SampleShop | undefined;
+  /** What getService says of the settings. */
+  readonly serviceFacts?: ServiceFacts | undefined;
   /** A URI for /.well-known/security.txt, which is not served if absent. */
   readonly securityContact?: string | undefined;
   /** The time of day, in milliseconds since 1970. */
@@ -114,6 +117,7 @@ export const createApp = ({
   sampleShop,
   passwords = createPasswords(),
   securityContact,
+  serviceFacts = noFacts,
 }: AppOptions): Hono => {
   const addressOf = createAddressOf(trustProxy);
   const authenticate = createAuthentication({
@@ -189,6 +193,7 @@ export const createApp = ({
       ...createAccounts(store, quota?.accountBytes),
       ...createTokens(store),
       ...createMembers(store),
+      ...createService(store, serviceFacts),
       ...createRefused(store),
       ...createAudit(store),
       ...createContacts(store),

@@ -228,7 +228,7 @@ const expectSameHistories = async (history: History) => {
   }
 };
 
-const histories = runs(40, 300);
+const histories = runs(40, 150);
 /** Many histories, whatever the database takes for them. */
 const patient = { timeout: 600_000 };
 

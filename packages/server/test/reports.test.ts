@@ -131,7 +131,15 @@ describe('reports of a store', () => {
     const listed: PeopleAnswer['people'][number][] = [];
     for (let beyond: PeopleEnd | null | undefined; beyond !== null; ) {
       const of = { kind: 'all' as const };
-      const page = await reports.ask({ ...asked, report: 'people', of, limit: 2, beyond: beyond ?? null, until: null });
+      const page = await reports.ask({
+        ...asked,
+        report: 'people',
+        of,
+        usersAtLeast: 0,
+        limit: 2,
+        beyond: beyond ?? null,
+        until: null,
+      });
       listed.push(...page.answer.people);
       beyond = page.answer.next;
     }

@@ -9,7 +9,7 @@ import { SampleShopNotice } from '../parts/sample-shop.tsx';
 import { account } from '../reading/account.ts';
 import { session, signOut } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { keyTable, overlay } from './keys.ts';
+import { findKey, keyTable, overlay } from './keys.ts';
 import { Page, titleOf } from './page.tsx';
 import { pages } from './pages.ts';
 import { Palette } from './palette.tsx';
@@ -61,7 +61,7 @@ export const Frame = () => {
         </a>
         <AccountMenu />
         <button type="button" class="find" onClick={() => (overlay.value = 'palette')}>
-          <span>Find …</span> <kbd>⌘K</kbd>
+          <span>Find …</span> <kbd>{findKey}</kbd>
         </button>
         <nav aria-label="Console">
           {pages.map(({ name, title, icon }) => (

@@ -38,9 +38,12 @@ export const listenForKeys = (): void => {
   });
 };
 
+/** As the reader's keyboard has it. */
+export const findKey = /Mac|iP/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+
 /** Each key with what it does. */
 export const keyTable = (): readonly (readonly [keys: string, does: string])[] => [
-  ['⌘ K or Ctrl K', 'Find a page, a person, anything'],
+  [findKey, 'Find a page, a person, anything'],
   ['/', 'Search on this page'],
   ['?', 'Show these keys'],
   ...pages.map(({ key, title }) => [`g ${key}`, title] as const),

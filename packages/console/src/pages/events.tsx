@@ -1,6 +1,7 @@
 /** Events: how often each happens, how far people get through a series of them, and who comes back. */
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
+import { SegmentChoice } from '../parts/segments.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
 import { Explore } from './events/explore.tsx';
 import { Funnel } from './events/funnel.tsx';
@@ -17,6 +18,7 @@ export const Events = () => {
       <header class="page-head">
         <h1>Events</h1>
         <Tabs parameter="tab" tabs={tabs} label="Report" />
+        <SegmentChoice />
         <RangePicker compares={chosen === 'explore'} />
       </header>
       <Filters />

@@ -4,6 +4,7 @@ import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
+import { SegmentChoice } from '../parts/segments.tsx';
 import { account, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
@@ -46,6 +47,7 @@ export const Overview = () => {
       <header class="page-head">
         <h1>Overview</h1>
         <Online />
+        <SegmentChoice />
         <RangePicker />
       </header>
       <Filters />

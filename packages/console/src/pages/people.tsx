@@ -1,6 +1,7 @@
 /** People: contacts found by text, tag, status or segment, and everybody of a range with the anonymous ones. */
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
+import { SegmentChoice } from '../parts/segments.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
 import { Contacts } from './people/contacts.tsx';
 import { Everybody } from './people/everybody.tsx';
@@ -14,7 +15,12 @@ export const People = () => {
       <header class="page-head">
         <h1>People</h1>
         <Tabs parameter="list" tabs={tabs} label="List" />
-        {chosen === 'everybody' && <RangePicker compares={false} />}
+        {chosen === 'everybody' && (
+          <>
+            <SegmentChoice />
+            <RangePicker compares={false} />
+          </>
+        )}
       </header>
       {chosen === 'everybody' && <Filters />}
       {chosen === 'contacts' ? <Contacts /> : <Everybody />}

@@ -9,7 +9,7 @@ import { Known } from './person/known.tsx';
 
 const KnownPerson = ({ contactUUID }: { readonly contactUUID: string }) => {
   const answer = useAnswer(`contact ${contactUUID}`, (signal) =>
-    api.getContact({ contactUUID, include: 'claim,link' }, { signal }),
+    api.getContact({ contactUUID, include: 'claim,link,merge' }, { signal }),
   );
   return <Answered answer={answer}>{(found) => <Known found={found} again={answer.again} />}</Answered>;
 };

@@ -1,6 +1,7 @@
 /** Set up: the script tag, the sites that may use it, the first event, and what is left to do. */
+import type { AnswerFor } from '@firsthand/client';
 import { useEffect } from 'preact/hooks';
-import { hrefOf } from '../address.ts';
+import { hrefOf, isOnThisMachine } from '../address.ts';
 import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
 import { EventLine } from '../parts/event-line.tsx';
@@ -56,9 +57,10 @@ interface Step {
   readonly href: string;
 }
 
-const stepsOf = (): readonly Step[] => {
-  const { hostname, protocol } = location;
-  const isLocal = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
+/** What only the service can say, as far as it has. */
+type Service = AnswerFor<'getService'> | undefined;
+
+const stepsOf = (service: Service): readonly Step[] => {
   return [
     {
       title: 'Say which sites may use the tag',
@@ -68,10 +70,26 @@ const stepsOf = (): readonly Step[] => {
     },
     {
       title: 'Serve it under a name of your own, with HTTPS',
-      isDone: !isLocal && protocol === 'https:',
+      isDone: !isOnThisMachine() && location.protocol === 'https:',
       help: 'From a path of the site itself, Safari keeps a browser’s cookie for 400 days instead of 7.',
       href: '../docs/own-domain',
     },
+    ...(isOwner.value
+      ? [
+          {
+            title: 'Name the proxy that is in front of it',
+            isDone: service?.unknownProxy === false,
+            help: 'Behind a proxy that TRUST_PROXY does not name, all visitors count as one, and share one rate limit.',
+            href: '../docs/own-domain',
+          },
+          {
+            title: 'Let the server make backups',
+            isDone: (service?.backupSeconds ?? 0) > 0,
+            help: 'With BACKUP_DIR it makes one each day, and checks it.',
+            href: '../docs/run-it#backups',
+          },
+        ]
+      : []),
     {
       title: 'Say who people are',
       isDone: (account.value?.usage.contacts ?? 0) > 0,
@@ -87,10 +105,10 @@ const stepsOf = (): readonly Step[] => {
   ];
 };
 
-const CheckList = () => (
+const CheckList = ({ service }: { readonly service: Service }) => (
   <Card title="What is left">
     <ul class="check-list">
-      {stepsOf().map(({ title, isDone, help, href }) => (
+      {stepsOf(service).map(({ title, isDone, help, href }) => (
         <li key={title} class={isDone ? 'done' : undefined}>
           <span class="check" role="img" aria-label={isDone ? 'Done' : 'To do'} />
           <span>
@@ -102,6 +120,11 @@ const CheckList = () => (
     </ul>
   </Card>
 );
+
+const OwnersCheckList = () => {
+  const { value } = useAnswer('service', (signal) => api.getService({}, { signal }));
+  return <CheckList service={value} />;
+};
 
 export const SetUp = () => (
   <>
@@ -115,7 +138,7 @@ export const SetUp = () => (
         <FirstEvent />
         {isOwner.value && <Origins />}
       </div>
-      <CheckList />
+      {isOwner.value ? <OwnersCheckList /> : <CheckList service={undefined} />}
     </div>
   </>
 );

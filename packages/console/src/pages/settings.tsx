@@ -6,6 +6,7 @@ import { AuditLog } from './settings/audit-log.tsx';
 import { Members } from './settings/members/members.tsx';
 import { Privacy } from './settings/privacy.tsx';
 import { Refused } from './settings/refused/refused.tsx';
+import { Storage } from './settings/storage.tsx';
 import { Tokens } from './settings/tokens.tsx';
 
 const tabs = {
@@ -13,9 +14,17 @@ const tabs = {
   people: 'Team',
   refused: 'Refused',
   privacy: 'Privacy',
+  storage: 'Storage',
   audit: 'Audit log',
 } as const;
-const contents = { tokens: Tokens, people: Members, refused: Refused, privacy: Privacy, audit: AuditLog } as const;
+const contents = {
+  tokens: Tokens,
+  people: Members,
+  refused: Refused,
+  privacy: Privacy,
+  storage: Storage,
+  audit: AuditLog,
+} as const;
 
 export const Settings = () => {
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { AnswerFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { attributeName } from '../reading/filter.ts';
-import { At, Copyable } from './small.tsx';
+import { At, Badge, Copyable } from './small.tsx';
 
 export type LoggedEvent = AnswerFor<'getEvent'>['event'][number];
 
@@ -30,6 +30,8 @@ const firstOf = ({ eventAttrArray }: LoggedEvent, ...attrIDs: string[]): string 
   }
   return '';
 };
+
+const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
 
 /** A short text that distinguishes an event from others of its kind. */
 const gist = (event: LoggedEvent): string => {
@@ -64,6 +66,7 @@ export const EventLine = ({ event, who }: EventLineProps) => {
           {eventName}
         </button>
         <span class="event-gist">{gist(event)}</span>
+        {isOfRobot(event) && <Badge tone="open">robot</Badge>}
         {who && <span class="event-who">{who}</span>}
         <span class="event-device soft" title={device}>
           {device}

@@ -1,7 +1,7 @@
 /** The measures of a report as tabs: each with its count, and how it changed since the earlier range. */
 import { hrefWith } from '../address.ts';
-import { formatChange, formatShort, formatWhole } from '../reading/format.ts';
-import type { Counts, Totals } from './totals-plot.tsx';
+import { formatChange, formatDecimal, formatShort } from '../reading/format.ts';
+import type { Counts, Totals } from './plot/totals-plot.tsx';
 
 export interface Measure {
   readonly name: string;
@@ -29,7 +29,7 @@ export const MeasureTabs = ({ measures, chosen, totals }: MeasureTabsProps) => (
           title={hint}
         >
           <span class="measure-label">{label}</span>
-          <strong title={formatWhole(now)}>{formatShort(now)}</strong>
+          <strong title={formatDecimal(now)}>{formatShort(now)}</strong>
           {change && <span class={`change ${change.startsWith('−') ? 'change-down' : 'change-up'}`}>{change}</span>}
         </a>
       );

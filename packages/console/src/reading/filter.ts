@@ -26,17 +26,18 @@ export const filterWith = (...others: readonly Condition[]): Condition | undefin
   return all.length > 1 ? { and: all } : all[0];
 };
 
-const withConditions = (list: readonly Condition[]): string =>
+/** The address of this page with these conditions in the place of the present ones. */
+export const hrefToHave = (list: readonly Condition[]): string =>
   hrefWith({ filter: list.length === 0 ? null : JSON.stringify(list), cursor: null });
 
 const same = (a: Condition, b: Condition): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** The address of this page with a condition more. */
 export const hrefToAdd = (condition: Condition): string =>
-  withConditions([...conditions.value.filter((each) => !same(each, condition)), condition]);
+  hrefToHave([...conditions.value.filter((each) => !same(each, condition)), condition]);
 /** The address of this page without a condition. */
 export const hrefToRemove = (condition: Condition): string =>
-  withConditions(conditions.value.filter((each) => !same(each, condition)));
+  hrefToHave(conditions.value.filter((each) => !same(each, condition)));
 
 const listed = (values: unknown): string => [values].flat().map(String).join(' or ');
 

@@ -73,6 +73,11 @@ export const reportPeopleInput = z
     ...ofRange,
     ...kindFilter,
     ...given,
+    usersAtLeast: field.described(
+      field.optional(field.integer(1, 1_000)),
+      'Only people with so many users at least, such as two phones, among the events that are meant.',
+      2,
+    ),
     limit: field.optional(field.pageLimit(limits.peoplePerPage)),
     cursor: field.optional(field.cursor),
   })
@@ -110,6 +115,7 @@ export const reportPeopleOutput = told.answer({
         contactEmailaddress: told.text('Its e-mail address, or "".', 'ann@shop.example'),
         userUUID: told.text('The user without a contact, or "".', ''),
         events: told.count('Events of this person that are meant.', 8),
+        users: told.count('Users of this person among them.', 2),
         firstTime: told.isoTime('The eventTime of the first of them.'),
         lastTime: told.isoTime('The eventTime of the last of them.'),
       }),

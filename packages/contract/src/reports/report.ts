@@ -120,26 +120,31 @@ export const reportTotalsOutput = answer({
 
 const contactWords = ['contactProfileID', 'contactTagID'] as const;
 const dimensionWords = ['event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost', ...contactWords] as const;
-const attributePrefix = 'attr:';
-/** What a breakdown is by: a word, or an attribute as `attr:` and its attrID. */
-export type DimensionText = (typeof dimensionWords)[number] | `${typeof attributePrefix}${string}`;
+/** Before an attrID: the attribute of the event itself, or of the first or last event of its session that has it. */
+const attributePrefixes = ['attr:', 'first:', 'last:'] as const;
+type AttributePrefix = (typeof attributePrefixes)[number];
+/** What a breakdown is by: a word, or an attribute as a prefix and its attrID. */
+export type DimensionText = (typeof dimensionWords)[number] | `${AttributePrefix}${string}`;
 
 /** A dimension of the contact that owns an event. */
 export type ContactWord = (typeof contactWords)[number];
 export const isContactWord = (dimension: DimensionText): dimension is ContactWord =>
   (contactWords as readonly string[]).includes(dimension);
 
-/** The attrID of a dimension; undefined for a word. */
-export const attrIDOf = (dimension: DimensionText): string | undefined =>
-  dimension.startsWith(attributePrefix) ? dimension.slice(attributePrefix.length) : undefined;
+/** The prefix and the attrID of a dimension; undefined for a word. */
+export const attributeIn = (dimension: string): { prefix: AttributePrefix; attrID: string } | undefined => {
+  const prefix = attributePrefixes.find((each) => dimension.startsWith(each));
+  return prefix && { prefix, attrID: dimension.slice(prefix.length) };
+};
 
 const isDimension = (text: unknown): text is DimensionText => {
   if (typeof text !== 'string') return false;
-  if (text.startsWith(attributePrefix)) return field.attrID.safeParse(text.slice(attributePrefix.length)).success;
+  const attribute = attributeIn(text);
+  if (attribute) return field.attrID.safeParse(attribute.attrID).success;
   return (dimensionWords as readonly string[]).includes(text);
 };
 
-const dimensionForm = `must be one or two of ${dimensionWords.join(', ')} and ${attributePrefix}<attrID>, separated by a comma`;
+const dimensionForm = `must be one or two of ${dimensionWords.join(', ')} and attr:<attrID>, first:<attrID>, last:<attrID>, separated by a comma`;
 export const by = field
   .commaSeparated<DimensionText[], DimensionText>(
     z
@@ -150,7 +155,7 @@ export const by = field
   )
   .meta({
     description:
-      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are the attribute `path` of the first and last event with one in the session. `referrerHost` is the host in the attribute `referrer`. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each. Both are null for events of nobody, and where no listed one is.',
+      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `first:utm_campaign` and `last:utm_campaign` are that attribute of the first and last event with one in the session. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are `first:path` and `last:path`. `referrerHost` is the host in the attribute `referrer`. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each. Both are null for events of nobody, and where no listed one is.',
     example: 'attr:product',
     sent: { type: 'string' },
   });

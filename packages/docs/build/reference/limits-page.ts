@@ -49,6 +49,7 @@ const groups = {
     contactsPerPage: 'Contacts on one page of searchContact',
     claimsPerPage: 'Claims on one page of getContact and exportContact',
     linksPerPage: 'Links on one page of getContact and exportContact',
+    mergesPerContact: 'Merged contacts in getContact: the newest',
     auditEntriesPerPage: 'Entries on one page of listAudit',
     bucketsPerCount: 'Intervals in one countEvents',
     eventsWithoutRobots: 'Events in the range of a countEvents with robots=exclude',

@@ -48,7 +48,7 @@ export const reportsOver = (contacts: number) => {
     breakdown(['browser'], ['browser']),
     breakdown(['path'], ['path']),
     breakdown(['browser', 'campaign'], ['browser', 'campaign'], ['browser', "coalesce(campaign, '')"]),
-    breakdownBy('entry page', [{ by: 'entryPage' }], ["coalesce(entry, '')"], {
+    breakdownBy('entry page', [{ attrID: 'path', of: 'first' }], ["coalesce(entry, '')"], {
       sources: paged,
       rows: 'paged',
       grouped: 'paged',

@@ -127,12 +127,18 @@ export const people = (
   asks(
     name,
     500,
-    { ...asked, ...question, report: 'people', limit: peopleOfPage, beyond: null, until: null },
+    { ...asked, ...question, report: 'people', usersAtLeast: 0, limit: peopleOfPage, beyond: null, until: null },
     `WITH ${tables}
-      SELECT person, count(*) AS events, min(event_time) AS first_time, max(event_time) AS last_time FROM owned ${where}
+      SELECT person, count(*) AS events, count(DISTINCT user_id) AS users, min(event_time) AS first_time, max(event_time) AS last_time FROM owned ${where}
       GROUP BY person ORDER BY last_time DESC, person DESC LIMIT ${peopleOfPage}`,
     (answer) =>
-      answer.people.map(({ person, events, firstTime: first, lastTime }) => [person, events, first, lastTime]),
+      answer.people.map(({ person, events, users, firstTime: first, lastTime }) => [
+        person,
+        events,
+        users,
+        first,
+        lastTime,
+      ]),
   );
 
 export const live = () => {

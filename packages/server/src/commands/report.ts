@@ -12,7 +12,7 @@ const counts = ['events', 'users', 'people', 'sessions'] as const;
 const figures = ['sum', 'average', 'median', 'p95'] as const;
 
 const asGroups =
-  'one or two of attr:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, contactProfileID, contactTagID';
+  'one or two of attr:<attrID>, first:<attrID>, last:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, contactProfileID, contactTagID';
 
 const addFilter = (command: Command): Command =>
   addServer(command)
@@ -74,6 +74,7 @@ export const define = (command: Command): void => {
     .addOption(
       new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
     )
+    .option('--users-at-least <number>', 'only people with so many users, such as two phones')
     .option('--limit <number>', 'the most people; 100 by default')
     .option('--cursor <cursor>', 'the nextCursor of the page before')
     .action(people);
@@ -304,17 +305,33 @@ type PeopleOptions = Omit<ReportOptions, 'compare'> & {
   readonly first?: string;
   readonly back?: string;
   readonly interval?: 'day' | 'week' | 'month';
+  readonly usersAtLeast?: string;
   readonly limit?: string;
   readonly cursor?: string;
 };
 
 const people = async (options: PeopleOptions): Promise<void> => {
-  const { by, is: value, within, per, reached, dropped, cohort, later, interval, limit, cursor, json, csv } = options;
+  const {
+    by,
+    is: value,
+    within,
+    per,
+    reached,
+    dropped,
+    cohort,
+    later,
+    interval,
+    usersAtLeast,
+    limit,
+    cursor,
+    json,
+    csv,
+  } = options;
   const asked = await client(options);
   const { compare: _, ...shared } = sharedFields(options);
   const answer = await asked.reportPeople({
     ...shared,
-    ...{ by, value, within, per, reached, dropped, cohort, later, interval, limit, cursor },
+    ...{ by, value, within, per, reached, dropped, cohort, later, interval, usersAtLeast, limit, cursor },
     step: options.step?.map((text) => toFilter('--step', text)),
     first: optionalFilter('first', options.first),
     back: optionalFilter('back', options.back),
@@ -335,11 +352,12 @@ const people = async (options: PeopleOptions): Promise<void> => {
       ...columns.map((name) => person[name]),
       person.userUUID,
       person.events,
+      person.users,
       timeCell(options, person.firstTime),
       timeCell(options, person.lastTime),
     ],
   );
-  printRows(csv, [...columns, 'userUUID', 'events', 'first', 'last'], rows);
+  printRows(csv, [...columns, 'userUUID', 'events', 'users', 'first', 'last'], rows);
   if (answer.nextCursor) printComplaint(`There are more people: --cursor ${answer.nextCursor}`);
 };
 

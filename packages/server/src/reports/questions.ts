@@ -95,8 +95,8 @@ export type Dimension =
   | { readonly by: 'event' }
   /** `1` (Monday) to `7`, and `0` to `23`, on the clock of the question's zone */
   | { readonly by: 'weekday' | 'hour' }
-  /** The attribute `path` of the first or last event of the session that has one. */
-  | { readonly by: 'entryPage' | 'exitPage' }
+  /** The attribute of the first or last event of the session that has it. */
+  | { readonly attrID: string; readonly of: 'first' | 'last' }
   /** The host in the attribute `referrer`. */
   | { readonly by: 'referrerHost' };
 
@@ -199,6 +199,8 @@ export interface PeopleEnd {
 export interface PeopleQuestion extends Asked {
   readonly report: 'people';
   readonly of: PeopleOf;
+  /** Only people with so many users at least among their events that count; 0: all. */
+  readonly usersAtLeast: number;
   readonly limit: number;
   /** The page after this place; null: the first page. */
   readonly beyond: PeopleEnd | null;
@@ -207,7 +209,11 @@ export interface PeopleQuestion extends Asked {
 }
 export interface PeopleAnswer {
   /** By the newest of their events that count, newest first; all events of theirs in the range that meet the condition. */
-  readonly people: readonly (PeopleEnd & { readonly events: number; readonly firstTime: number })[];
+  readonly people: readonly (PeopleEnd & {
+    readonly events: number;
+    readonly users: number;
+    readonly firstTime: number;
+  })[];
   /** Null on the last page. */
   readonly next: PeopleEnd | null;
 }

@@ -135,7 +135,8 @@ const offsets = fc.constantFrom<readonly (readonly [number, number])[]>(
 );
 const dimension: fc.Arbitrary<Dimension> = fc.oneof(
   fc.record({ attrID }),
-  fc.record({ by: fc.constantFrom('event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost') }),
+  fc.record({ attrID, of: fc.constantFrom('first', 'last') }),
+  fc.record({ by: fc.constantFrom('event', 'weekday', 'hour', 'referrerHost') }),
   fc
     .array(fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { minLength: 1 }), { maxLength: 3 })
     .map((all) => ({ lists: all.map((list, nth) => ({ value: `list ${nth}`, contacts: Float64Array.from(list) })) })),
@@ -223,6 +224,7 @@ const question: fc.Arbitrary<Question> = fc.oneof(
     .record({
       ...base,
       report: fc.constant('people' as const),
+      usersAtLeast: fc.nat({ max: 3 }),
       limit: fc.integer({ min: 1, max: 6 }),
       beyond: fc.option(
         fc.record({ lastTime: fc.nat({ max: hours * hour }), person: fc.integer({ min: -5, max: 5 }) }),

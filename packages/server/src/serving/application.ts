@@ -53,12 +53,17 @@ interface ApplicationOptions {
     | 'consoleOrigin'
     | 'geo'
     | 'geoFile'
+    | 'retentionDays'
+    | 'backupDir'
+    | 'backupEvery'
   >;
   readonly log: Logger;
   readonly isStopping: () => boolean;
   readonly traffic: Traffic;
   readonly metrics: MetricsAccess | undefined;
   readonly reports: Reports | undefined;
+  /** When the newest scheduled backup was made; undefined: there is none. */
+  readonly newestBackup?: () => number | undefined;
 }
 
 export interface Application {
@@ -89,6 +94,7 @@ export const loadApplication = async (withDemo: boolean) => {
     traffic,
     metrics,
     reports,
+    newestBackup = () => undefined,
   }: ApplicationOptions): Promise<Application> => {
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
@@ -124,6 +130,11 @@ export const loadApplication = async (withDemo: boolean) => {
       metrics,
       reports,
       securityContact: config.securityContact,
+      serviceFacts: {
+        retentionDays: config.retentionDays ?? 0,
+        backupEveryMs: config.backupDir === undefined ? undefined : config.backupEvery,
+        newestBackup,
+      },
       signInCodes,
       sampleShop: sampleShop?.createSampleShop(store, log),
       consoleOrigin: config.consoleOrigin,

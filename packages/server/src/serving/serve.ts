@@ -96,6 +96,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       traffic,
       metrics: metrics?.access,
       reports: options.reports ?? served?.reports,
+      newestBackup: () => backups?.newestTime(),
     }).catch(async (error) => {
       await Promise.all([metrics?.stop(), served?.stop()]);
       throw error;

@@ -19,17 +19,21 @@ export const refusedFinding = ({ listed, evicted }: { listed: number; evicted: n
   detail: `${listed} listed, ${evicted} gave way${listed > 0 ? '; firsthand refused list shows them' : ''}`,
 });
 
+/** Whether the time at which an unknown proxy was seen still counts. */
+export const isRecentProxy = (seenTime: number | null, now: number): seenTime is number =>
+  seenTime !== null && seenTime >= now - dayMilliseconds;
+
 /**
  * A proxy that still forwards was seen within the last hour: see http/access/proxy-notice.ts. A time more than a day old is no
  * longer reported.
  */
 export const proxyFinding = (seenTime: number | null): Finding => {
-  const ok = seenTime === null || seenTime < Date.now() - dayMilliseconds;
-  const detail = ok
+  const isRecent = isRecentProxy(seenTime, Date.now());
+  const detail = !isRecent
     ? 'none forwards while TRUST_PROXY is not set'
     : `one on a private address forwarded requests on ${new Date(seenTime).toISOString()} while TRUST_PROXY was not set: ` +
       'all its visitors share one rate limit';
-  return { name: 'proxy', ok, detail };
+  return { name: 'proxy', ok: !isRecent, detail };
 };
 
 /** The result of one check of `firsthand doctor`. */

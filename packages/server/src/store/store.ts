@@ -154,10 +154,11 @@ export interface Store extends ReportFeed, ReportNames {
   deleteSegment(request: { account: number; segmentName: string }): Promise<void>;
 
   /**
-   * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record. Only
-   * `firsthand doctor` reads it.
+   * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record.
    */
   noteUnknownProxy(request: { seenTime: number | null }): Promise<void>;
+  /** Returns when it did so last, in milliseconds since 1970; null: never. */
+  findUnknownProxy(): Promise<number | null>;
 
   /** Adds an audit entry for something that is not a write of the store. Writes add their own entries: see audit.ts. */
   recordAudit(record: AuditRecord): Promise<void>;
@@ -680,7 +681,7 @@ export interface ContactChange extends NamedContact {
 }
 
 export interface ContactQuery extends Asker, NamedContact {
-  readonly include: readonly ('claim' | 'link')[];
+  readonly include: readonly ('claim' | 'link' | 'merge')[];
   /** Only claims and links beyond these. */
   readonly beyond?: ListEnds | undefined;
 }
@@ -709,6 +710,9 @@ export interface ContactDetail extends ContactRecord {
   readonly claimCount?: number;
   readonly links?: readonly LinkDetail[];
   readonly linkCount?: number;
+  /** The contacts that are merged into this one, on the first page: the newest merges, oldest first, and the count of all. */
+  readonly merges?: readonly MergeDetail[];
+  readonly mergeCount?: number;
   readonly next?: ListEnds;
 }
 
@@ -722,6 +726,15 @@ export interface ClaimDetail
   readonly state: 'open' | 'accepted' | 'voided';
   readonly tags: readonly string[];
   readonly attributes: Attributes;
+}
+
+/** A contact that another one answers for, with the values of its own record. */
+export interface MergeDetail {
+  readonly contactUUID: string;
+  readonly fields: Readonly<Record<ContactField, string>>;
+  /** The contact that it was merged into, which may be merged itself. */
+  readonly intoContactUUID: string;
+  readonly mergedTime: number;
 }
 
 export interface LinkDetail {

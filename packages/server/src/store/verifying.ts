@@ -39,7 +39,7 @@ export const digestAccount = async (
   for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
     const page: FoundContacts = await store.searchContact({ account, limit: perPage, beyond });
     for (const { contactUUID } of page.contacts) {
-      const asker = { account, token: 0, browser: false, include: ['claim', 'link'] as const };
+      const asker = { account, token: 0, browser: false, include: ['claim', 'link', 'merge'] as const };
       let after: ListEnds | undefined;
       do {
         const contact: ContactDetail = await store.getContact({ ...asker, contactUUID, beyond: after });

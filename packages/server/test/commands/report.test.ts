@@ -123,14 +123,25 @@ it('retention is a triangle', async () => {
 
 it('people are listed with what names them', async () => {
   answer = { people: [], next: null };
-  const { stdout, stderr } = await run('people', '--by', 'attr:plan', '--is', 'pro', '--limit', '5', '--csv');
+  const { stdout, stderr } = await run(
+    'people',
+    '--by',
+    'attr:plan',
+    '--is',
+    'pro',
+    '--users-at-least',
+    '2',
+    '--limit',
+    '5',
+    '--csv',
+  );
   const columns =
-    'contactUUID,contactExternalID,contactFirstname,contactLastname,contactEmailaddress,userUUID,events,first,last';
+    'contactUUID,contactExternalID,contactFirstname,contactLastname,contactEmailaddress,userUUID,events,users,first,last';
   expect([stdout, stderr]).toEqual([`${columns}\r\n`, '']);
   await run('people', '--step', '3', '--step', '4', '--dropped', '1', '--json');
   await run('people', '--cohort', '1', '--later', '0', '--first', '7', '--interval', 'day', '--to', '2026-11-03');
   expect(reports.asked.map(({ question }) => question)).toMatchObject([
-    { of: { kind: 'group', dimensions: [{ attrID: 'plan' }], values: ['pro'] }, limit: 5 },
+    { of: { kind: 'group', dimensions: [{ attrID: 'plan' }], values: ['pro'] }, usersAtLeast: 2, limit: 5 },
     { of: { kind: 'step', step: 0, dropped: true } },
     { of: { kind: 'cohort', cohort: 0, later: 0, first: { eventIDs: [7] } } },
   ]);

@@ -246,6 +246,33 @@ export const describeMerges = (newSite: NewSite): void => {
     });
   });
 
+  describe('getContact', () => {
+    test('lists the contacts that are merged, as each is itself, until they are unmerged', async () => {
+      const site = await newSite();
+      const { keep, other } = await createTwo(site);
+      const { contactUUID: third } = await site.server.createContact({ address: cleo, userUUID: tablet });
+      const listed = async (contactUUID: string) => {
+        const { merges, mergeCount } = await site.server.getContact(contactUUID, 'merge');
+        expect(mergeCount).toBe(merges?.length);
+        return merges?.map(({ contactUUID, intoContactUUID, mergedTime, fields }) => [
+          ...[contactUUID, intoContactUUID, mergedTime],
+          ...[fields.contactEmailaddress, fields.contactFirstname, fields.contactLastname],
+        ]);
+      };
+      expect(await listed(keep)).toEqual([]);
+      await site.merge(other, third);
+      await site.merge(keep, other);
+      const all = [
+        [other, keep, site.time, ben, 'Ben', 'Lee'],
+        [third, other, site.time, cleo, '', ''],
+      ];
+      for (const contactUUID of [keep, other, third]) expect(await listed(contactUUID)).toEqual(all);
+      expect(await site.server.getContact(keep)).not.toHaveProperty('merges');
+      await site.unmerge(other);
+      expect([await listed(keep), await listed(other)]).toEqual([[], all.slice(1)]);
+    });
+  });
+
   describe('unmergeContact', () => {
     test('is refused for what is not merged', async () => {
       const site = await newSite();

@@ -244,7 +244,7 @@ const slow: FunnelQuestion = {
   steps: Array.from({ length: 8 }, () => ({ and: [] })),
   withinMilliseconds: 1000 * hour,
   per: 'session',
-  groups: { dimensions: [{ by: 'entryPage' }, { by: 'hour' }], offsets: [[asked.from, 0]], limit: 1_000 },
+  groups: { dimensions: [{ attrID: 'path', of: 'first' }, { by: 'hour' }], offsets: [[asked.from, 0]], limit: 1_000 },
 };
 
 test('reports of several accounts that are asked at once start one process', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '@firsthand/client';
 import { expect, it, vi } from 'vitest';
 import { backUpInProcess } from '../../src/serving/scheduled-backups.ts';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
@@ -7,10 +8,12 @@ import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFold
 it('a server with BACKUP_DIR makes a backup, which firsthand restore takes, and doctor looks after it', async () => {
   const { env } = temporaryDatabase();
   const folder = join(temporaryFolder(), 'backups');
-  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const { accountUUID, serverTokenUUID: token } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const server = await startServer({ ...env, BACKUP_DIR: folder });
   const [, file = ''] = await server.says(/"file":"([^"]+)"[^\n]*a backup was made and verified/);
   expect(statSync(file).mode & 0o777).toBe(0o600);
+  const told = await createClient({ url: server.url, token }).getService({});
+  expect(told).toMatchObject({ backupSeconds: 86_400, backupTime: expect.any(String), retentionDays: 0 });
   const examined = await firsthandJSON(['doctor'], { ...env, BACKUP_DIR: folder, BACKUP_EVERY: '1h' });
   expect(examined.finding).toContainEqual(expect.objectContaining({ name: 'scheduled backups', ok: true }));
   server.child.kill('SIGTERM');

@@ -18,7 +18,7 @@ const wordsOf = ({ filter }: Segment): string => inWords(filter as Condition);
 
 /** The people of a segment alone: other conditions are left behind. */
 const hrefOfPeople = ({ segmentName }: Segment): string =>
-  hrefOf('people', { list: 'everybody', segment: segmentName, filter: null });
+  hrefOf('people', { list: 'everybody', filter: JSON.stringify([{ segment: segmentName }]) });
 
 const deleteSegment = ({ segmentName, filter }: Segment, after: () => void) =>
   act(() => api.deleteSegment({ segmentName }), {
@@ -86,7 +86,7 @@ export const Segments = ({ text }: { readonly text: string }) => {
               <p class="soft">
                 {all.length > 0
                   ? 'Search for another text.'
-                  : 'A segment is a filter that is saved under a name. createSegment saves one.'}
+                  : 'A segment is a filter that is saved under a name: click on values of the overview, then save what they say.'}
               </p>
             </Empty>
           )

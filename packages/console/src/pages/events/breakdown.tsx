@@ -1,5 +1,6 @@
 /** The table of a breakdown: each value with all measures. A number of people opens those people. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
+import { hrefWith, query } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
@@ -13,7 +14,8 @@ import type { Dimension } from './dimensions.ts';
 import { type Measure, measureNames, measures } from './measures.ts';
 import { chosenNumber, NumberLink, type PeopleRequest, Who } from './who.tsx';
 
-const limit = 50;
+/** At first, and the most that the API gives. */
+const [fewRows, allRows] = [50, 1_000];
 
 interface BreakdownProps {
   /** The range, the filter and the event. */
@@ -29,7 +31,8 @@ const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
   const { by, title, label = String, condition, isOrdered } = dimension;
-  const request = { ...asked, by, sort: measure, limit };
+  const isWhole = query.value.get('rows') === 'all';
+  const request = { ...asked, by, sort: measure, limit: isWhole ? allRows : fewRows };
   const answer = useAnswer(`breakdown ${JSON.stringify(request)}`, (signal) =>
     api.reportBreakdown(request, { signal }),
   );
@@ -93,7 +96,13 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                       {
                         key: 'others',
                         cells: [
-                          <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />,
+                          isWhole ? (
+                            <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />
+                          ) : (
+                            <a key="label" class="more-rows" href={hrefWith({ rows: 'all' })}>
+                              {formatWhole(others.groups)} more
+                            </a>
+                          ),
                           ...measureNames.map((name) => formatWhole(others[name])),
                         ],
                       },

@@ -27,7 +27,10 @@ const words: readonly Dimension[] = [
   },
   { by: 'entryPage', title: 'Entry page' },
   { by: 'exitPage', title: 'Exit page' },
-  { by: 'referrerHost', title: 'Referrer' },
+  { by: 'first:utm_campaign', title: 'Campaign of the visit' },
+  { by: 'first:utm_source', title: 'Source of the visit' },
+  { by: 'first:utm_medium', title: 'Medium of the visit' },
+  { by: 'referrerHost', title: 'Referring site' },
   {
     by: 'contactTagID',
     title: 'Tag of the contact',

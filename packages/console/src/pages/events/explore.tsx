@@ -4,7 +4,7 @@ import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
-import { type Counts, TotalsPlot } from '../../parts/totals-plot.tsx';
+import { type Counts, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { nameOf, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';

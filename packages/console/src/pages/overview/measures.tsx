@@ -4,7 +4,7 @@ import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { type Measure, MeasureTabs } from '../../parts/measure-tabs.tsx';
-import { type Counts, type Totals, TotalsPlot } from '../../parts/totals-plot.tsx';
+import { type Counts, type Totals, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';

@@ -5,7 +5,6 @@ import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { Ago, Empty } from '../../parts/small.tsx';
 import { timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
@@ -15,31 +14,10 @@ import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
 
-/** Chooses a saved segment. */
-const SegmentChoice = () => {
-  const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
-  if (!value || value.segment.length === 0) return null;
-  return (
-    <select
-      aria-label="Segment"
-      value={query.value.get('segment') ?? ''}
-      onChange={(event) => setQuery({ segment: event.currentTarget.value })}
-    >
-      <option value="">Any segment</option>
-      {value.segment.map(({ segmentName }) => (
-        <option key={segmentName} value={segmentName}>
-          {segmentName}
-        </option>
-      ))}
-    </select>
-  );
-};
-
 export const Everybody = () => {
   const { from, to } = range.value;
-  const segment = query.value.get('segment');
-  const filter = segment === null ? filterWith() : filterWith({ segment });
-  const request = { from, to, filter, timezone: timezone.value, limit };
+  const usersAtLeast = query.value.get('browsers') === 'several' ? 2 : undefined;
+  const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast, limit };
   const { answer, more } = usePages(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, cursor }, { signal });
     return { entries: person, nextCursor };
@@ -47,20 +25,28 @@ export const Everybody = () => {
   const save = () =>
     downloadCSV(
       'people',
-      ['contactUUID', 'userUUID', 'name', 'e-mail address', 'events', 'first', 'last'],
+      ['contactUUID', 'userUUID', 'name', 'e-mail address', 'events', 'browsers', 'first', 'last'],
       (answer.value ?? []).map((person) => [
         person.contactUUID,
         person.userUUID,
         nameOfPerson(person),
         person.contactEmailaddress,
         person.events,
+        person.users,
         person.firstTime,
         person.lastTime,
       ]),
     );
   const tools = (
     <>
-      <SegmentChoice />
+      <select
+        aria-label="Browsers"
+        value={query.value.get('browsers') ?? ''}
+        onChange={(event) => setQuery({ browsers: event.currentTarget.value })}
+      >
+        <option value="">Any number of browsers</option>
+        <option value="several">Several browsers</option>
+      </select>
       <button type="button" class="quiet" onClick={save}>
         CSV
       </button>
@@ -74,7 +60,7 @@ export const Everybody = () => {
             <Empty title="Nobody in this range" />
           ) : (
             <PeopleTable
-              heads={['Events', 'First', 'Last']}
+              heads={['Browsers', 'Events', 'First', 'Last']}
               more={more}
               rows={people.map((person) => ({
                 id: person.contactUUID || person.userUUID,
@@ -82,6 +68,7 @@ export const Everybody = () => {
                 detail: person.contactEmailaddress,
                 isAnonymous: person.contactUUID === '',
                 cells: [
+                  formatWhole(person.users),
                   formatWhole(person.events),
                   <Ago key="first" time={person.firstTime} />,
                   <Ago key="last" time={person.lastTime} />,

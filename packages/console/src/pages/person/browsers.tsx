@@ -29,6 +29,12 @@ export const Browsers = ({ links, again }: BrowsersProps) => {
   return (
     <Card title={`Browsers${browsers.length > 0 ? ` · ${browsers.length}` : ''}`}>
       {browsers.length === 0 && <Empty title="None" />}
+      {browsers.length > 0 && mayChange.value && (
+        <p class="soft">
+          Unlinked, a browser is anonymous from then on, and what it did before stays here. If it never was this
+          person’s, ignore its link in the history.
+        </p>
+      )}
       <ul class="browsers">
         {browsers.map(({ userUUID, linkTime, verified }) => (
           <li key={userUUID}>

@@ -3,6 +3,7 @@ import type { AnswerFor } from '@firsthand/client';
 import type { LoggedEvent } from '../../parts/event-line.tsx';
 
 export type Link = NonNullable<AnswerFor<'getContact'>['link']>[number];
+type Merge = NonNullable<AnswerFor<'getContact'>['merge']>[number];
 
 /** The pause that ends a session, as reports count. */
 const pauseMs = 30 * 60_000;
@@ -25,7 +26,14 @@ export interface Turn {
   readonly isRecognition: boolean;
 }
 
-export type Entry = Session | Turn;
+/** A contact that was merged into the person's, at that time in the history. */
+export interface MergeTurn {
+  readonly kind: 'merge';
+  readonly merge: Merge;
+  readonly atMs: number;
+}
+
+export type Entry = Session | Turn | MergeTurn;
 
 /** The events, newest first, in sessions: those of a browser without a pause. */
 export const toSessions = (events: readonly LoggedEvent[]): Session[] => {
@@ -57,10 +65,19 @@ export const toTurns = (links: readonly Link[]): Turn[] => {
   });
 };
 
+export const toMergeTurns = (merges: readonly Merge[]): MergeTurn[] =>
+  merges.map((merge) => ({ kind: 'merge', merge, atMs: Date.parse(merge.mergedTime) }));
+
+/** Where an entry stands in the history. */
+export const timeOf = (entry: Entry): number => (entry.kind === 'session' ? entry.toMs : entry.atMs);
+
 /** All of it, newest first. Turns before the oldest event that was read come with the page that reaches them. */
-export const toHistory = (sessions: readonly Session[], turns: readonly Turn[], isWhole: boolean): Entry[] => {
+export const toHistory = (
+  sessions: readonly Session[],
+  turns: readonly (Turn | MergeTurn)[],
+  isWhole: boolean,
+): Entry[] => {
   const oldest = Math.min(...sessions.map(({ fromMs }) => fromMs));
-  const timeOf = (entry: Entry): number => (entry.kind === 'turn' ? entry.atMs : entry.toMs);
   const present = turns.filter(({ atMs }) => isWhole || atMs >= oldest);
   return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
 };

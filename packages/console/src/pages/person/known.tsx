@@ -7,7 +7,7 @@ import { nameOfPerson } from '../../reading/person.ts';
 import { Actions } from './actions.tsx';
 import { Browsers } from './browsers.tsx';
 import { Claims } from './claims.tsx';
-import { toTurns } from './history.ts';
+import { toMergeTurns, toTurns } from './history.ts';
 import { Timeline } from './timeline.tsx';
 
 export type Found = AnswerFor<'getContact'>;
@@ -53,7 +53,7 @@ const Facts = ({ contact }: Pick<Found, 'contact'>) => {
 };
 
 export const Known = ({ found, again }: { readonly found: Found; readonly again: () => void }) => {
-  const { contact, claim = [], link = [] } = found;
+  const { contact, claim = [], link = [], merge = [] } = found;
   const { contactUUID, contactStatus, tag, claimed } = contact;
   const name = nameOfPerson(contact);
   const isNameClaimed = claimed.includes('contactFirstname') || claimed.includes('contactLastname');
@@ -78,7 +78,7 @@ export const Known = ({ found, again }: { readonly found: Found; readonly again:
         <Actions contact={contact} again={again} />
       </header>
       <div class="person">
-        <Timeline of={{ contactUUID }} turns={toTurns(link)} again={again} />
+        <Timeline of={{ contactUUID }} turns={[...toTurns(link), ...toMergeTurns(merge)]} again={again} />
         <div class="person-side">
           <Facts contact={contact} />
           <Browsers links={link} again={again} />

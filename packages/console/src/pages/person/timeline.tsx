@@ -9,7 +9,8 @@ import { Empty } from '../../parts/small.tsx';
 import { formatLength, formatTime, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfUser } from '../../reading/person.ts';
-import { type Entry, type Session, type Turn, toHistory, toSessions } from './history.ts';
+import { type MergeTurn, type Session, type Turn, timeOf, toHistory, toSessions } from './history.ts';
+import { MergeMark } from './merge-mark.tsx';
 import { TurnMark } from './turn-mark.tsx';
 
 const limit = 200;
@@ -53,12 +54,10 @@ const SessionPart = ({ session, isOpenAtFirst }: { readonly session: Session; re
   );
 };
 
-const timeOf = (entry: Entry): number => (entry.kind === 'turn' ? entry.atMs : entry.toMs);
-
 interface TimelineProps {
   /** Whose events. */
   readonly of: Pick<RequestFor<'getEvent'>, 'contactUUID' | 'userUUID'>;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly (Turn | MergeTurn)[];
   readonly again: () => void;
 }
 
@@ -103,6 +102,8 @@ export const Timeline = ({ of, turns, again }: TimelineProps) => {
             }
             if (entry.kind === 'turn')
               parts.push(<TurnMark key={`turn ${entry.link.linkID}`} turn={entry} after={refresh} />);
+            else if (entry.kind === 'merge')
+              parts.push(<MergeMark key={`merge ${entry.merge.contactUUID}`} turn={entry} after={refresh} />);
             else {
               sessions += 1;
               parts.push(

@@ -6,7 +6,7 @@ import { ReadOnly } from '../../parts/read-only.tsx';
 import { Copyable } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
 import { type Account, account, isOwner } from '../../reading/account.ts';
-import { formatTime, formatWhole } from '../../reading/format.ts';
+import { formatTime } from '../../reading/format.ts';
 import { AccountName, TimeZone } from './account-fields.tsx';
 
 type Name = 'enrich' | 'strict' | 'browserCatalogue';
@@ -76,7 +76,7 @@ const ChoiceLine = ({ choice, of }: { readonly choice: Choice; readonly of: Acco
 export const Privacy = () => {
   const shown = account.value;
   if (!shown) return null;
-  const { accountUUID, createdTime, usage } = shown;
+  const { accountUUID, createdTime } = shown;
   return (
     <>
       <ReadOnly forOwners />
@@ -96,13 +96,6 @@ export const Privacy = () => {
             <div>
               <dt>Created</dt>
               <dd>{formatTime(createdTime, 'long')}</dd>
-            </div>
-            <div>
-              <dt>Stores</dt>
-              <dd>
-                {formatWhole(usage.contacts)} contacts, {formatWhole(usage.users)} browsers, {formatWhole(usage.events)}{' '}
-                events, {formatWhole(Math.ceil(usage.storedBytes / 1_000_000))}&nbsp;MB
-              </dd>
             </div>
           </dl>
         </Card>

@@ -4,7 +4,7 @@ import { nanoid } from 'nanoid';
 import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
 import { isProof } from '../../ingest/proof.ts';
 import { Refusal } from '../../refusal.ts';
-import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, Store } from '../../store/store.ts';
+import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, MergeDetail, Store } from '../../store/store.ts';
 import {
   type Answering,
   type AnsweringAll,
@@ -66,6 +66,16 @@ const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number]
   verified: link.verified,
   voided: link.voided,
   current: link.current,
+});
+
+const mergeAnswer = ({ contactUUID, fields, intoContactUUID, mergedTime }: MergeDetail) => ({
+  contactUUID,
+  contactExternalID: fields.contactExternalID,
+  contactFirstname: fields.contactFirstname,
+  contactLastname: fields.contactLastname,
+  contactEmailaddress: fields.contactEmailaddress,
+  intoContactUUID,
+  mergedTime: isoTime(mergedTime),
 });
 
 export const createContacts = (
@@ -138,11 +148,12 @@ export const createContacts = (
       }
       const beyond = parseHeldCursor(cursor);
       const contact = await store.getContact({ ...asker, ...named(asker.account, naming), include, beyond });
-      const { claims, claimCount, links, linkCount, next } = contact;
+      const { claims, claimCount, links, linkCount, merges, mergeCount, next } = contact;
       return {
         contact: contactAnswer(contact),
         ...(claims && { claim: claims.map(claimAnswer), claimCount }),
         ...(links && { link: links.map(linkAnswer), linkCount }),
+        ...(merges && { merge: merges.map(mergeAnswer), mergeCount }),
         ...(next && { nextCursor: toHeldCursor({ ...next, event: null }) }),
       };
     },

@@ -30,7 +30,7 @@ import {
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
 import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
-import { noteUnknownProxy } from './accounts/unknown-proxy.ts';
+import { noteUnknownProxy, readUnknownProxy } from './accounts/unknown-proxy.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
@@ -322,6 +322,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     getChallengeKey: () => readingOnce(getChallengeKey)(undefined),
     listPasskeys: readingOnce(listPasskeys),
     findPasskey: readingOnce(findPasskey),
+    findUnknownProxy: () => readingOnce(readUnknownProxy)(undefined),
     listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),

@@ -1,6 +1,6 @@
 /** Splits a contact's claims and links, and the contacts that a search finds, into pages, by number and by size. */
 import { limits } from '@firsthand/contract/limits';
-import type { ClaimDetail, ContactDetail, FoundContact, LinkDetail } from '../store.ts';
+import type { ClaimDetail, ContactDetail, FoundContact, LinkDetail, MergeDetail } from '../store.ts';
 
 /** The length of the JSON of the claims or contacts on one page, in UTF-16 code units; a single one may take 200 KB or more. */
 const mostCharacters = 1024 * 1024;
@@ -30,13 +30,17 @@ const cut = <Item>(entries: Listing<Item>['entries'], most: number, mostLength: 
 export const tellLists = (lists: {
   readonly claims: Listing<ClaimDetail> | undefined;
   readonly links: Listing<LinkDetail> | undefined;
+  /** Oldest first. */
+  readonly merges: readonly MergeDetail[] | undefined;
 }): Partial<ContactDetail> => {
   const claims = lists.claims && cut(lists.claims.entries, limits.claimsPerPage, mostCharacters);
   const links = lists.links && cut(lists.links.entries, limits.linksPerPage, Infinity);
-  if (!claims && !links) return {};
+  const { merges } = lists;
+  if (!claims && !links && !merges) return {};
   return {
     ...(claims && { claims: claims.items, claimCount: lists.claims?.count as number }),
     ...(links && { links: links.items, linkCount: lists.links?.count as number }),
+    ...(merges && { merges: merges.slice(-limits.mergesPerContact), mergeCount: merges.length }),
     next: { claim: claims?.next ?? null, link: links?.next ?? null },
   };
 };

@@ -1,7 +1,15 @@
 /** Builds the contacts and claims of responses from the rows that a driver has read. */
-import { type ContactView, viewClaim } from '../../identity/contact-view.ts';
+import { type ContactField, type ContactView, contactFields, viewClaim } from '../../identity/contact-view.ts';
 import { currentStatement, type Statement } from '../../identity/statements.ts';
-import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch, FoundContact, LinkDetail } from '../store.ts';
+import type {
+  ClaimDetail,
+  ContactDetail,
+  ContactRecord,
+  ContactSearch,
+  FoundContact,
+  LinkDetail,
+  MergeDetail,
+} from '../store.ts';
 import { type ClaimRow, valuesOfHandle } from './claims.ts';
 import { neverSeen } from './contact-search.ts';
 import type { StatementRow } from './links.ts';
@@ -69,6 +77,32 @@ export const toClaimDetail = (
     tags: [...view.tags],
     attributes: [...view.attributes],
   };
+};
+
+interface MergedRow {
+  readonly contact: number;
+  readonly contactUUID: string;
+  readonly mergedInto: number | null;
+  readonly mergedTime: number | null;
+}
+
+/** `group` is a contact and all that are merged into it; `fieldsOf` returns the values of a contact's own record. */
+export const toMergeDetails = <Row extends MergedRow>(
+  group: readonly Row[],
+  fieldsOf: (row: Row) => Readonly<Partial<Record<ContactField, string>>>,
+): MergeDetail[] => {
+  const uuids = new Map(group.map(({ contact, contactUUID }) => [contact, contactUUID]));
+  const none = Object.fromEntries(contactFields.map((name) => [name, ''])) as Record<ContactField, string>;
+  const merged = group.filter(({ mergedInto }) => mergedInto !== null);
+  const timeOf = ({ mergedTime }: Row): number => mergedTime as number;
+  return merged
+    .toSorted((a, b) => timeOf(a) - timeOf(b) || a.contact - b.contact)
+    .map((row) => ({
+      contactUUID: row.contactUUID,
+      fields: { ...none, ...fieldsOf(row) },
+      intoContactUUID: uuids.get(row.mergedInto as number) as string,
+      mergedTime: timeOf(row),
+    }));
 };
 
 /** `statements` are all statements of the link's user, ascending by sequence. */

@@ -65,6 +65,7 @@ export const readNames = [
   'numberContacts',
   'getContact',
   'searchContact',
+  'findUnknownProxy',
   'listRefused',
   'countRefused',
   'check',

@@ -12,7 +12,7 @@ import { createPasskeyReader, createPasskeyWriter } from './accounts/passkeys.ts
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import { createSegmentReader, createSegmentWriter } from './accounts/segments.ts';
 import { createTokenReader, createTokenWriter } from './accounts/tokens.ts';
-import { createUnknownProxyWriter } from './accounts/unknown-proxy.ts';
+import { createUnknownProxyWriter, readUnknownProxy } from './accounts/unknown-proxy.ts';
 import type { Arrangement } from './arrangement.ts';
 import { type Call, carryOut, type Reads } from './calls.ts';
 import { createClaimWriter } from './contacts/claims.ts';
@@ -241,6 +241,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     namePeople: createPeopleNames(db),
     numberContacts: createContactNumbers(db),
     ...createRefusedReader(db),
+    findUnknownProxy: () => readUnknownProxy(db),
     check() {
       db.pragma('user_version');
     },

@@ -233,6 +233,44 @@ describe('over a shop', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('takes a merge back that was made long ago', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    await shop.api.mergeContact({ contactUUID: who.ann, otherContactUUID: who.ben });
+    await signIn(shop.serverToken, `person?contact=${who.ben}`);
+    const merge = page.locator('.turn', { hasText: 'Merged: Ben became part of this contact' });
+    await merge.getByRole('button', { name: 'Unmerge' }).click();
+    await shows(page, 'Ben is a contact again');
+    expect((await shop.api.getContact({ contactUUID: who.ben })).contact.contactUUID).toBe(who.ben);
+    expect(complaints).toEqual([]);
+  });
+
+  it('saves what is seen as a segment, by keys alone, and finds the people of it with several browsers', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    const filter = [{ contact: { contactTagID: 'vip' } }];
+    await signIn(shop.serverToken, `?filter=${encodeURIComponent(JSON.stringify(filter))}`);
+    await page.getByRole('button', { name: 'Save as a segment …' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Best customers');
+    await page.keyboard.press('Enter');
+    await shows(page, 'Saved the segment “Best customers”.');
+    await shows(page, 'Segment Best customers');
+    expect((await shop.api.listSegments({})).segment).toMatchObject([
+      { segmentName: 'Best customers', filter: filter[0] },
+    ]);
+    await page.goto(
+      page
+        .url()
+        .replace(/console\/[^?]*/, 'console/people')
+        .replace('?', '?list=everybody&'),
+    );
+    await page.getByLabel('Browsers').selectOption('Several browsers');
+    await page.waitForURL(/browsers=several/);
+    await page.locator('tbody tr').waitFor();
+    expect(await page.locator('tbody tr').allInnerTexts()).toEqual([expect.stringMatching(/^AL\s+Ann Lemon/)]);
+    expect(complaints).toEqual([]);
+    await shop.api.deleteSegment({ segmentName: 'Best customers' });
+  });
+
   it('erases only after the name was typed', async () => {
     const { contactUUID } = await shop.api.createContact({
       userUUID: 'somebody-to-erase',

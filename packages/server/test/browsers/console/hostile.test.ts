@@ -193,7 +193,7 @@ it('the catalogue, the segments, the settings', async () => {
     isHarmlessCSV(await savedCSV(page), `segments from ${first}`);
   }
   await page.locator('tbody a').first().click();
-  await page.getByLabel('Segment').waitFor(soon);
+  await page.getByLabel('Segment', { exact: true }).waitFor(soon);
   await isHarmless(page, 'people of a segment');
   await goto('settings');
   await settled(page);
@@ -208,7 +208,7 @@ it('the catalogue, the segments, the settings', async () => {
     await isHarmless(page, `revoking ${nth}`);
     await page.keyboard.press('Escape');
   }
-  for (const path of ['settings?tab=privacy', 'settings?tab=audit']) {
+  for (const path of ['settings?tab=privacy', 'settings?tab=storage', 'settings?tab=audit']) {
     await goto(path);
     await settled(page);
     await isHarmlessWide(page, path);
@@ -235,7 +235,7 @@ it('the address', async () => {
   ];
   const lists: typeof reports = [
     (text) => `people?text=${text}`,
-    (text) => `people?list=everybody&segment=${text}`,
+    (text) => `people?list=everybody&browsers=${text}`,
     (text) => `people?tag=${text}&status=${text}`,
     (text) => `catalogue?tab=${text}&text=${text}`,
     (text) => `settings?tab=audit&action=${text}`,

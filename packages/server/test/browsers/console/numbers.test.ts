@@ -72,7 +72,17 @@ const choiceArbitrary = fc.record({
     devices: tabOf('devices'),
     places: tabOf('places'),
   }),
-  by: fc.constantFrom('event', 'attr:path', 'attr:plan', 'attr:title', 'hour', 'weekday', 'contactTagID', 'entryPage'),
+  by: fc.constantFrom(
+    'event',
+    'attr:path',
+    'attr:plan',
+    'attr:title',
+    'hour',
+    'weekday',
+    'contactTagID',
+    'entryPage',
+    'first:title',
+  ),
   measure: fc.constantFrom('people', 'users', 'sessions', 'events'),
   event: fc.constantFrom(undefined, 1, 4),
   steps: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 4 }),
@@ -85,6 +95,8 @@ const choiceArbitrary = fc.record({
 type Choice = typeof choiceArbitrary extends fc.Arbitrary<infer Chosen> ? Chosen : never;
 
 const whole = new Intl.NumberFormat('en-GB');
+const twoDigits = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 });
+const decimal = (value: number): string => twoDigits.format(value);
 const count = (value: number): string => whole.format(value);
 const roundPercent = new Intl.NumberFormat('en-GB', { style: 'percent' });
 const finePercent = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
@@ -169,12 +181,12 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
       title: 'Measures',
       measures: measures.map(([label, each]) => [
         label,
-        count(each(totals.total)),
+        decimal(each(totals.total)),
         change(each(totals.total), totals.earlier && each(totals.earlier.total)),
       ]),
       plot: (totals.interval ?? []).map((counts, nth) => {
         const before = totals.earlier?.interval?.[nth];
-        return [...(totals.earlier ? [before ? String(of(before)) : ''] : []), String(of(counts))];
+        return [...(totals.earlier ? [before ? decimal(of(before)) : ''] : []), decimal(of(counts))];
       }),
     };
   };
@@ -364,7 +376,7 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
   };
 
   const everybody = (segment?: string): Shown => ({
-    path: `people${query({ ...(segment === undefined ? seen : parameters), list: 'everybody', segment })}`,
+    path: `people${query({ ...(segment === undefined ? seen : { ...parameters, filter: JSON.stringify([{ segment }]) }), list: 'everybody' })}`,
     cards: async () => {
       const { person: people } = await api.reportPeople({
         ...inRange,
@@ -373,6 +385,7 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
       });
       const rows = people.map((one) => [
         one.contactUUID === '' ? `Visitor ${one.userUUID.slice(-6)}` : nameAndAddress(one),
+        count(one.users),
         count(one.events),
         ago,
         ago,
@@ -395,10 +408,10 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
     },
     events: async () => (await api.getEvent({ contactUUID })).event.length,
     texts: async () => {
-      const { link = [], contact } = await api.getContact({ contactUUID, include: 'link' });
+      const { link = [], merge = [], contact } = await api.getContact({ contactUUID, include: 'link,merge' });
       return {
         h1: [expect.stringContaining(nameOf(contact))],
-        '.turn': link.map(() => expect.any(String)),
+        '.turn': [...link, ...merge].map(() => expect.any(String)),
       };
     },
   });
@@ -444,17 +457,15 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
   };
 
   const stored: Shown = {
-    path: 'settings?tab=privacy',
-    cards: async () => [{ title: 'Account' }, { title: 'Privacy' }],
+    path: 'settings?tab=storage',
+    cards: async () => (isServer ? [{ title: 'What is stored' }, { title: 'The service' }] : [{ title: 'Storage' }]),
     texts: async () => {
+      if (!isServer) return {};
       const { usage } = (await api.getAccount({})).account;
       const megabytes = count(Math.ceil(usage.storedBytes / 1_000_000));
-      const counts = [
-        `${count(usage.contacts)} contacts`,
-        `${count(usage.users)} browsers`,
-        `${count(usage.events)} events`,
-      ];
-      return { '.account-facts div:last-child dd': [`${counts.join(', ')}, ${megabytes}\u00A0MB`] };
+      return {
+        '.stored dd': [...[usage.events, usage.contacts, usage.users].map(count), `${megabytes} MB`],
+      };
     },
   };
   const tokens: Shown = {

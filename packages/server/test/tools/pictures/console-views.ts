@@ -72,6 +72,7 @@ export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonym
   { name: 'catalogue-adding', path: 'catalogue', only: full, act: press('Add …') },
   { name: 'settings-tokens', path: 'settings' },
   { name: 'settings-privacy', path: 'settings?tab=privacy' },
+  { name: 'settings-storage', path: 'settings?tab=storage' },
   { name: 'settings-audit', path: 'settings?tab=audit' },
   { name: 'set-up', path: 'set-up' },
   { name: 'palette', path: '', only: full, act: (page) => page.keyboard.press('Control+k') },

@@ -1,6 +1,6 @@
 /** The link of an invitation that was just made. It is shown only here. */
 import { useEffect, useRef } from 'preact/hooks';
-import { root } from '../../../address.ts';
+import { isOnThisMachine, root } from '../../../address.ts';
 import { Card } from '../../../parts/card.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
 import { At } from '../../../parts/small.tsx';
@@ -28,6 +28,9 @@ export const InvitationLink = ({ invited, close }: { readonly invited: Invited; 
           <strong>Send this link to that person only: it is shown this once.</strong> Whoever takes it chooses the
           password, or makes a passkey, in place of earlier ones. It works until <At time={expiresTime} form="long" />.
         </p>
+        {isOnThisMachine() && (
+          <p class="problem">It works on this machine only. Set CONSOLE_ORIGIN to let others in.</p>
+        )}
         <div class="tag">
           <pre>
             <code>{url}</code>

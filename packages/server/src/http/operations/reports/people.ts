@@ -46,7 +46,7 @@ const meantBy = (input: Input, range: Range, zone: string, meanings: Meanings): 
   };
 };
 
-type Named = Omit<AnswerOf<'reportPeople'>['person'][number], 'events' | 'firstTime' | 'lastTime'>;
+type Named = Omit<AnswerOf<'reportPeople'>['person'][number], 'events' | 'users' | 'firstTime' | 'lastTime'>;
 
 const noFields = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
 
@@ -88,6 +88,7 @@ export const createPeopleAnswer = (
         robots: input.robots === 'include',
         condition: conditionOf(input, meanings),
         of: meantBy(input, range, zone, meanings),
+        usersAtLeast: input.usersAtLeast ?? 0,
         limit: input.limit ?? 100,
         beyond: page?.end ?? null,
         until: page?.until ?? null,
@@ -107,9 +108,9 @@ export const createPeopleAnswer = (
       from: isoTime(range.from),
       to: isoTime(range.to),
       // Somebody who was erased after the report was asked has no name.
-      person: answer.people.flatMap(({ person, events, firstTime, lastTime }) => {
+      person: answer.people.flatMap(({ person, firstTime, lastTime, ...counts }) => {
         const named = names.get(person);
-        return named ? [{ ...named, events, firstTime: isoTime(firstTime), lastTime: isoTime(lastTime) }] : [];
+        return named ? [{ ...named, ...counts, firstTime: isoTime(firstTime), lastTime: isoTime(lastTime) }] : [];
       }),
       nextCursor: toPeopleCursor(answer.next && { end: answer.next, until, asked }),
       timezone: zone,

@@ -111,6 +111,7 @@ describe('every report', () => {
       'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost, contactProfileID, contactTagID and',
     ],
     ['reportBreakdown', { by: 'attr:' }, 'by[0]', 'must be one or two of'],
+    ['reportBreakdown', { by: 'first:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'event,hour,weekday' }, 'by', 'must be one or two of'],
     ['reportBreakdown', { by: 'hour,hour' }, 'by', 'must not name the same twice'],
     ['reportBreakdown', { by: 'event', limit: 1_001 }, 'limit', 'from 1 to 1000'],
@@ -236,7 +237,20 @@ describe('reportBreakdown', () => {
     ['attr:plan', [{ attrID: 'plan' }]],
     ['attr:event', [{ attrID: 'event' }]],
     ['event, attr:attr:x', [{ by: 'event' }, { attrID: 'attr:x' }]],
-    ['["entryPage","exitPage"]', [{ by: 'entryPage' }, { by: 'exitPage' }]],
+    [
+      '["entryPage","exitPage"]',
+      [
+        { attrID: 'path', of: 'first' },
+        { attrID: 'path', of: 'last' },
+      ],
+    ],
+    [
+      'first:utm_campaign,last:last:x',
+      [
+        { attrID: 'utm_campaign', of: 'first' },
+        { attrID: 'last:x', of: 'last' },
+      ],
+    ],
     ['attr:__proto__', [{ attrID: '__proto__' }]],
   ])('asks by %s', async (by, dimensions) => {
     expect(await questionsOf('reportBreakdown', { by })).toEqual([
@@ -350,7 +364,7 @@ describe('reportRetention', () => {
 });
 
 describe('reportPeople', () => {
-  const ofPeople = { ...asked, report: 'people', limit: 100, beyond: null, until: null };
+  const ofPeople = { ...asked, report: 'people', usersAtLeast: 0, limit: 100, beyond: null, until: null };
   const step = [{ event: 'Signed up' }, { event: 'Paid' }];
   const steps = [{ eventIDs: [7] }, { eventIDs: [9] }];
 
@@ -433,7 +447,7 @@ describe('reportPeople', () => {
     const fed = await createFedAccount(scene.store, 1).read();
     const owner = fed.find(({ owner: contact }) => contact)?.owner as number;
     const user = fed.find(({ owner: contact }) => !contact)?.user as number;
-    const times = { events: 1, firstTime: begin, lastTime: middle };
+    const times = { events: 1, users: 1, firstTime: begin, lastTime: middle };
     const next = { lastTime: middle, person: -user };
     answer = async () => ({
       people: [
@@ -447,7 +461,7 @@ describe('reportPeople', () => {
     reports.asked.length = 0;
     const { body } = await ask('reportPeople', { ...open, limit: 3 });
     const to = reports.asked[0]?.question.to;
-    const told = { events: 1, firstTime: '2026-11-01T00:00:00.000Z', lastTime: '2026-11-02T00:00:00.000Z' };
+    const told = { events: 1, users: 1, firstTime: '2026-11-01T00:00:00.000Z', lastTime: '2026-11-02T00:00:00.000Z' };
     const nobody = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
     expect(body.person).toEqual([
       {

@@ -1,17 +1,17 @@
 /** Groups of events by dimensions, as SQL. */
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { referrerAttrID } from '../../attributes.ts';
 import type { ContactList, Dimension, Grouping, Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { appendIntegers, type Row, runWith, type Values } from '../values.ts';
 import { clockOf, createGrid, hourCuts, spansBefore, valuesOfSpans } from './grid.ts';
-import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
+import { hostOf } from './host.ts';
 import { createScope, type Scope, type Sessions, type Wanted } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 
 const hour = 3_600_000;
 
-const isPage = (dimension: Dimension): boolean =>
-  'by' in dimension && (dimension.by === 'entryPage' || dimension.by === 'exitPage');
+const isOfSession = (dimension: Dimension): boolean => 'of' in dimension;
 const isClock = (dimension: Dimension): boolean =>
   'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
 
@@ -43,30 +43,31 @@ const writeLists = async (
   return new Set(contacts).size < contacts.length;
 };
 
-/** The dimensions that say the first or last page of a session, as columns of `pages`. */
-const pageColumns = { entryPage: 'arg_min(path, place) AS entry', exitPage: 'arg_max(path, place) AS exit' } as const;
+/** These ignore rows without a value. */
+const finders = { first: 'arg_min', last: 'arg_max' } as const;
 
 /**
- * Makes the temporary table `pages`: of each session its first or last page (NULL if it has none), its user, and how many of its events the
- * answer counts.
+ * Makes the temporary table `visits`: of each session its values of those dimensions that are of sessions (`v0`, `v1`; NULL if it has none),
+ * its user, and how many of its events the answer counts.
  */
-const writePages = async (
+const writeVisits = async (
   connection: DuckDBConnection,
   source: Source,
   question: Grouped,
   sessions: Sessions,
 ): Promise<void> => {
-  const columns = Object.entries(pageColumns).flatMap(([name, sql]) =>
-    question.dimensions.some((dimension) => 'by' in dimension && dimension.by === name) ? [sql] : [],
-  );
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
-    scope.add('path', scope.text(pathAttrID));
+    const columns = question.dimensions.flatMap((dimension, index) => {
+      if (!('of' in dimension)) return [];
+      scope.add(`v${index}`, scope.text(dimension.attrID));
+      return `${finders[dimension.of]}(v${index}, place) AS v${index}`;
+    });
     scope.add('place', scope.place);
     scope.add('"user"', 'e."user"');
     const counts = question.condition === null ? '' : 'FILTER (WHERE counts)';
     if (counts !== '') scope.add('counts', scope.matched);
-    return `CREATE TEMP TABLE pages AS SELECT session, ${columns.join(', ')}, any_value("user") AS "user", count(*) ${counts} AS events
+    return `CREATE TEMP TABLE visits AS SELECT session, ${columns.join(', ')}, any_value("user") AS "user", count(*) ${counts} AS events
       FROM (${scope.rows({ withPerson: false, sessions })}) GROUP BY session`;
   });
 };
@@ -79,8 +80,8 @@ const writePages = async (
 export const prepareGroups = async (connection: DuckDBConnection, source: Source, question: Grouped) => {
   const { from, to, dimensions } = question;
   const offsets = question.offsets.filter(([start]) => start < to);
-  const withPages = dimensions.some(isPage);
-  const bySession = dimensions.every(isPage);
+  const withVisits = dimensions.some(isOfSession);
+  const bySession = dimensions.every(isOfSession);
   const withClock = dimensions.some(isClock);
   const withLists = dimensions.some((dimension) => 'lists' in dimension);
   let isRepeated = false;
@@ -89,7 +90,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
   const grid = createGrid(from, withClock ? hourCuts(from, to, offsets).sort((a, b) => a - b) : [], hour);
 
   const sessions = await prepareSessions(connection, source, question);
-  if (withPages) await writePages(connection, source, question, sessions);
+  if (withVisits) await writeVisits(connection, source, question, sessions);
   if (withClock)
     await runWith(connection, (values) => {
       const spans = spansBefore(grid, to, () => {
@@ -115,29 +116,28 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
         const texts = values.texts(dimension.lists.map((list) => list.value));
         return `${texts}[l${index}.list] AS d${index}`;
       }
+      if ('of' in dimension) return `v${index} AS d${index}`;
       if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
       else if (dimension.by === 'event') scope.add(`d${index}`, scope.eventID());
       else if (dimension.by === 'referrerHost') scope.add(`d${index}`, hostOf(scope.text(referrerAttrID)));
-      else if (dimension.by === 'entryPage') return `entry AS d${index}`;
-      else if (dimension.by === 'exitPage') return `exit AS d${index}`;
       else return `${dimension.by} AS d${index}`;
       return `d${index}`;
     });
     if (bySession && added.length === 0 && !wanted.person && !wanted.sequence)
-      return `SELECT ${selected.join(', ')}, session, "user", events FROM pages WHERE events > 0`;
+      return `SELECT ${selected.join(', ')}, session, "user", events FROM visits WHERE events > 0`;
     selected.push(...added.map(([name]) => name));
     if (wanted.person) selected.push('person');
     if (wanted.session) selected.push('session');
     if (wanted.sequence) selected.push('sequence');
     const found = scope.hits(
       { ...wanted, person: wanted.person || withLists },
-      wanted.session || withPages ? sessions : null,
+      wanted.session || withVisits ? sessions : null,
     );
     const lists = dimensions.map((dimension, index) =>
       'lists' in dimension ? `LEFT JOIN lists${index} l${index} ON l${index}.contact = person` : '',
     );
     return `SELECT ${selected.join(', ')}, "user" FROM (${found}) ${lists.join(' ')}
-      ${withClock ? 'JOIN clock USING (span)' : ''} ${withPages ? 'LEFT JOIN (SELECT * EXCLUDE ("user", events) FROM pages) USING (session)' : ''}`;
+      ${withClock ? 'JOIN clock USING (span)' : ''} ${withVisits ? 'LEFT JOIN (SELECT * EXCLUDE ("user", events) FROM visits) USING (session)' : ''}`;
   };
   return { sessions, write, isRepeated, bySession };
 };

@@ -2,10 +2,11 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { labelIDs } from '@firsthand/contract/labels';
+import { pathAttrID, referrerAttrID } from '../../attributes.ts';
 import type { LiveAnswer, LiveQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { runSQL, runWith } from '../values.ts';
-import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
+import { hostOf } from './host.ts';
 import { createScope } from './scope.ts';
 
 export const answerLive = async (

@@ -16,7 +16,7 @@ const isGroup = ({ values: wanted }: Group, values: Values): string =>
     .map((value, index) => (value === null ? `d${index} IS NULL` : `d${index}::VARCHAR = ${values.text(value)}`))
     .join(' AND ');
 
-/** Writes a query of the events that count: `person` and `time`. `from` may leave out events of people who are not wanted. */
+/** Writes a query of the events that count: `person`, `user` and `time`. `from` may leave out events of people who are not wanted. */
 type WriteEvents = (values: Values, from: Source) => string;
 
 const prepareEvents = async (
@@ -28,6 +28,7 @@ const prepareEvents = async (
   const all: WriteEvents = (values, from) => {
     const scope = createScope(from, question, values);
     scope.add('time', time);
+    scope.add('"user"', 'e."user"');
     return scope.rows({ where: scope.matched });
   };
   const some: WriteEvents = (values, from) =>
@@ -39,7 +40,7 @@ const prepareEvents = async (
       const { write } = await prepareGroups(connection, source, { ...question, ...of });
       return (values) => {
         const found = write(values, { person: true }, () => ({ time }));
-        return `SELECT person, time FROM (${found}) WHERE ${isGroup(of, values)}`;
+        return `SELECT person, "user", time FROM (${found}) WHERE ${isGroup(of, values)}`;
       };
     }
     case 'step': {
@@ -67,6 +68,9 @@ const prepareEvents = async (
   }
 };
 
+const usersOf = 'count(DISTINCT "user") FILTER ("user" > 0)';
+const told = `person, count(*) AS events, ${usersOf} AS users, min(time) AS first, max(time) AS last`;
+
 /** The part of the range whose events are read first, then more until there are enough people. */
 const firstParts = [1 / 64, 1 / 8];
 
@@ -84,18 +88,20 @@ export const answerPeople = async (
   source: Source,
   question: PeopleQuestion,
 ): Promise<PeopleAnswer> => {
-  const { from, to, beyond, limit } = question;
+  const { from, to, usersAtLeast, beyond, limit } = question;
   const write = await prepareEvents(connection, source, question);
   /** The first people of the page, as far as they have events at or after a time: that suffices when there are more than the limit. */
   const newest = (since: number) =>
     runWith(connection, (values) => {
-      const later =
-        beyond === null
-          ? ''
-          : `HAVING (max(time), person) < (${values.integer(beyond.lastTime)}, ${values.integer(beyond.person)})`;
-      return `SELECT person, count(*) AS events, min(time) AS first, max(time) AS last FROM (${write(values, source)})
+      const meant = [
+        ...(usersAtLeast > 0 ? [`${usersOf} >= ${values.integer(usersAtLeast)}`] : []),
+        ...(beyond === null
+          ? []
+          : [`(max(time), person) < (${values.integer(beyond.lastTime)}, ${values.integer(beyond.person)})`]),
+      ];
+      return `SELECT ${told} FROM (${write(values, source)})
         WHERE time >= ${values.integer(since)}
-        GROUP BY person ${later} ORDER BY last DESC, person DESC LIMIT ${values.integer(limit + 1)}`;
+        GROUP BY person ${meant.length > 0 ? `HAVING ${meant.join(' AND ')}` : ''} ORDER BY last DESC, person DESC LIMIT ${values.integer(limit + 1)}`;
     });
   /** All events of these people. */
   const ofListed = async (people: Row[]) => {
@@ -104,24 +110,24 @@ export const answerPeople = async (
     appendIntegers(await connection.createAppender('listed', 'main', 'temp'), [listed]);
     return runWith(
       connection,
-      (
-        values,
-      ) => `SELECT person, count(*) AS events, min(time) AS first, max(time) AS last FROM (${write(values, eventsOfListed(source))})
+      (values) => `SELECT ${told} FROM (${write(values, eventsOfListed(source))})
         WHERE person IN (SELECT person FROM listed) GROUP BY person ORDER BY last DESC, person DESC`,
     );
   };
   const find = async (): Promise<Row[]> => {
     const end = beyond === null ? to : Math.min(to, beyond.lastTime + 1);
-    for (const part of firstParts) {
+    // How many users somebody has is known from the whole range only.
+    for (const part of usersAtLeast > 0 ? [] : firstParts) {
       const found = await newest(Math.ceil(end - part * (to - from)));
       if (found.length > limit) return ofListed(found);
     }
     return newest(from);
   };
   const rows = await find();
-  const people = rows.slice(0, limit).map(({ person, events, first, last }) => ({
+  const people = rows.slice(0, limit).map(({ person, events, users, first, last }) => ({
     person: Number(person),
     events: Number(events),
+    users: Number(users),
     firstTime: Number(first),
     lastTime: Number(last),
   }));

@@ -1,14 +1,21 @@
 /** Reads contacts: one contact, and one browser's claim by its handle. */
 import type { ContactView } from '../../../identity/contact-view.ts';
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
-import { type NameOf, toClaimDetail, toContactDetail, toHandle, toLinkDetail } from '../../rules/contact-presenter.ts';
+import {
+  type NameOf,
+  toClaimDetail,
+  toContactDetail,
+  toHandle,
+  toLinkDetail,
+  toMergeDetails,
+} from '../../rules/contact-presenter.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail } from '../../store.ts';
 import { listCatalogue, readNames } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import { claimsAfter, countClaims, findClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { createContactSearch } from './contact-search.ts';
-import { rowsOf, viewsOf } from './contact-views.ts';
+import { fieldsOf, rowsOf, viewsOf } from './contact-views.ts';
 import { firstLinksOf, linksAfter, statementsForOwners } from './statements.ts';
 import { userUUIDsOf } from './users.ts';
 
@@ -83,6 +90,7 @@ export const createContactReader = (contacts: ContactFinder) => {
         ...tellLists({
           claims: include.includes('claim') ? await listClaims(db, group, nameOf, beyond?.claim) : undefined,
           links: include.includes('link') ? await listLinks(db, group, beyond?.link) : undefined,
+          merges: include.includes('merge') && !beyond ? toMergeDetails(groups.flat(), fieldsOf) : undefined,
         }),
       };
     },

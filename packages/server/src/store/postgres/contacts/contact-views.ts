@@ -6,14 +6,17 @@ import { claimsOf } from './claims.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
 import { groupsOf } from './merges.ts';
 
-const valuesOf = ({ said, contactExternalID, contactEmailaddress }: ContactRow): Values => ({
-  fields: {
-    ...said.fields,
-    ...(contactExternalID !== null && { contactExternalID }),
-    ...(contactEmailaddress !== null && { contactEmailaddress }),
-  },
-  tags: new Map(said.tags),
-  attributes: new Map(said.attributes),
+/** The values of a contact's own record. */
+export const fieldsOf = ({ said, contactExternalID, contactEmailaddress }: ContactRow): Values['fields'] => ({
+  ...said.fields,
+  ...(contactExternalID !== null && { contactExternalID }),
+  ...(contactEmailaddress !== null && { contactEmailaddress }),
+});
+
+const valuesOf = (row: ContactRow): Values => ({
+  fields: fieldsOf(row),
+  tags: new Map(row.said.tags),
+  attributes: new Map(row.said.attributes),
 });
 
 /** Returns, for each contact, its own row, then the rows of all contacts merged into it. `kept` must not be merged themselves. */

@@ -1,6 +1,13 @@
 /** Reads contacts: a contact's own record, and what a browser token's handle shows. */
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
-import { type NameOf, toClaimDetail, toContactDetail, toHandle, toLinkDetail } from '../../rules/contact-presenter.ts';
+import {
+  type NameOf,
+  toClaimDetail,
+  toContactDetail,
+  toHandle,
+  toLinkDetail,
+  toMergeDetails,
+} from '../../rules/contact-presenter.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
@@ -13,7 +20,7 @@ import { createStatementReader } from './statements.ts';
 
 export const createContactReader = (db: Connection) => {
   const contacts = createContactFinder(db);
-  const { groupOf, viewOf } = createContactViews(db);
+  const { groupOf, viewOf, fieldsOf } = createContactViews(db);
   const claims = createClaimReader(db);
   const statements = createStatementReader(db);
   const catalogues = createCatalogueReader(db);
@@ -69,6 +76,7 @@ export const createContactReader = (db: Connection) => {
         ...tellLists({
           claims: include.includes('claim') ? listClaims(group, nameOf, beyond?.claim) : undefined,
           links: include.includes('link') ? listLinks(group, beyond?.link) : undefined,
+          merges: include.includes('merge') && !beyond ? toMergeDetails(group, fieldsOf) : undefined,
         }),
       };
     },

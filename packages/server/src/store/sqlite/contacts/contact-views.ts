@@ -75,6 +75,8 @@ export const createContactViews = (db: Connection) => {
   };
 
   return {
+    /** The values of a contact's own record. */
+    fieldsOf,
     /** The rows of the contact that answers for `row`, which comes first, and of all contacts merged into it, as they are now. */
     groupOf: (row: ContactRow): ContactRow[] => {
       // Most contacts are not merged: one look is faster than following both directions.

@@ -1,7 +1,7 @@
 /** The plot of one measure of reportTotals by interval, with the earlier range behind it. */
 import type { AnswerFor } from '@firsthand/client';
-import { formatTime } from '../reading/format.ts';
-import { type Interval, range } from '../reading/range.ts';
+import { formatTime } from '../../reading/format.ts';
+import { type Interval, range } from '../../reading/range.ts';
 import { Plot } from './plot.tsx';
 
 export type Totals = AnswerFor<'reportTotals'>;

@@ -1,0 +1,148 @@
+/** Draws lines over time on a canvas. */
+import { formatShort } from '../../reading/format.ts';
+import { timeStep, valueStep } from './ticks.ts';
+
+export interface Line {
+  readonly label: string;
+  /** One of each interval; null where there is none. */
+  readonly values: readonly (number | null)[];
+  /** Drawn fainter: what the other line is compared with. */
+  readonly isEarlier?: boolean;
+}
+
+export interface Lines {
+  /** The beginning of each interval, in short, for the axis. */
+  readonly ticks: readonly string[];
+  readonly lines: readonly Line[];
+  /** The last interval is not over yet: the way to it is dashed. */
+  readonly isOpen?: boolean;
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+const height = 260;
+const left = 52;
+const right = 16;
+const top = 10;
+const bottom = 24;
+/** What a label needs of its axis. */
+const labelWidth = 80;
+const labelHeight = 34;
+
+const placeOf = (index: number, count: number, width: number): number =>
+  left + (count < 2 ? 0.5 : index / (count - 1)) * (width - left - right);
+
+/** The interval that is nearest to a place on the canvas. */
+export const intervalAt = (x: number, count: number, width: number): number => {
+  const share = (x - left) / (width - left - right);
+  return Math.min(Math.max(Math.round(share * (count - 1)), 0), count - 1);
+};
+
+/** The parts of a line between its gaps. */
+const runsOf = (values: Line['values'], toPoint: (value: number, index: number) => Point): Point[][] => {
+  const runs: Point[][] = [[]];
+  for (const [index, value] of values.entries()) {
+    if (value === null) runs.push([]);
+    else runs.at(-1)?.push(toPoint(value, index));
+  }
+  return runs.filter(({ length }) => length > 0);
+};
+
+const trace = (context: CanvasRenderingContext2D, points: readonly Point[]): void => {
+  context.beginPath();
+  for (const { x, y } of points) context.lineTo(x, y);
+};
+
+const dot = (context: CanvasRenderingContext2D, { x, y }: Point): void => {
+  context.beginPath();
+  context.arc(x, y, 4, 0, 2 * Math.PI);
+  context.fill();
+};
+
+/** Draws all anew. `marked` is the interval that the reader points at. */
+export const draw = (canvas: HTMLCanvasElement, { ticks, lines, isOpen }: Lines, marked: number | null): void => {
+  const context = canvas.getContext('2d');
+  const width = canvas.clientWidth;
+  if (!context || width === 0) return;
+  const style = getComputedStyle(canvas);
+  const [paper, soft, grid, leaf] = ['--paper', '--soft', '--line', '--leaf'].map((name) =>
+    style.getPropertyValue(name),
+  ) as [string, string, string, string];
+  canvas.width = width * devicePixelRatio;
+  canvas.height = height * devicePixelRatio;
+  context.scale(devicePixelRatio, devicePixelRatio);
+  context.fillStyle = paper;
+  context.fillRect(0, 0, width, height);
+
+  const values = lines.flatMap((line) => line.values.filter((value) => value !== null));
+  const low = Math.min(...values, 0);
+  const high = Math.max(...values, low + 1);
+  const step = valueStep(high - low, (height - top - bottom) / labelHeight, values.every(Number.isInteger));
+  const yOf = (value: number): number => height - bottom - ((value - low) / (high - low)) * (height - top - bottom);
+  const xOf = (index: number): number => placeOf(index, ticks.length, width);
+
+  context.font = `12px ${style.fontFamily}`;
+  context.lineWidth = 1;
+  context.strokeStyle = grid;
+  context.fillStyle = soft;
+  context.textAlign = 'right';
+  context.textBaseline = 'middle';
+  for (let mark = Math.ceil(low / step); mark * step <= high; mark += 1) {
+    const y = Math.round(yOf(mark * step)) + 0.5;
+    trace(context, [
+      { x: left, y },
+      { x: width - right, y },
+    ]);
+    context.stroke();
+    context.fillText(formatShort(mark * step), left - 8, y);
+  }
+  context.textAlign = 'center';
+  context.textBaseline = 'bottom';
+  const each = timeStep(ticks.length, Math.max((width - left - right) / labelWidth, 1));
+  for (let index = 0; index < ticks.length; index += each) {
+    const label = ticks[index] as string;
+    const half = context.measureText(label).width / 2;
+    context.fillText(label, Math.min(xOf(index), width - half), height - 2);
+  }
+  if (marked !== null) {
+    trace(context, [
+      { x: xOf(marked), y: top },
+      { x: xOf(marked), y: height - bottom },
+    ]);
+    context.strokeStyle = soft;
+    context.stroke();
+  }
+
+  for (const { values, isEarlier } of lines) {
+    const color = isEarlier ? soft : leaf;
+    context.strokeStyle = color;
+    context.fillStyle = color;
+    context.lineWidth = isEarlier ? 1.5 : 2;
+    context.lineJoin = 'round';
+    const runs = runsOf(values, (value, index) => ({ x: xOf(index), y: yOf(value) }));
+    for (const run of runs) {
+      const [first, last] = [run[0] as Point, run.at(-1) as Point];
+      if (run.length === 1) dot(context, first);
+      if (!isEarlier) {
+        context.globalAlpha = 0.12;
+        trace(context, [{ x: first.x, y: yOf(0) }, ...run, { x: last.x, y: yOf(0) }]);
+        context.fill();
+        context.globalAlpha = 1;
+      }
+      const isUnfinished = isOpen && !isEarlier && run === runs.at(-1) && values.at(-1) !== null;
+      context.setLineDash(isEarlier ? [4, 4] : []);
+      trace(context, isUnfinished ? run.slice(0, -1) : run);
+      context.stroke();
+      if (!isUnfinished) continue;
+      context.setLineDash([4, 4]);
+      trace(context, run.slice(-2));
+      context.stroke();
+    }
+    context.setLineDash([]);
+    const value = marked === null ? null : values[marked];
+    if (marked !== null && value != null) dot(context, { x: xOf(marked), y: yOf(value) });
+  }
+};

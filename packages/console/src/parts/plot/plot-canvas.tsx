@@ -1,0 +1,78 @@
+/** A drawn plot, whose values are told where the reader points, or with the arrow keys. */
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { formatShort } from '../../reading/format.ts';
+import { download } from '../csv.ts';
+import { draw, intervalAt, type Lines } from './draw.ts';
+
+export interface PlotCanvasProps extends Lines {
+  readonly title: string;
+  /** The beginning of each interval, in words. */
+  readonly labels: readonly string[];
+}
+
+export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [pointed, setPointed] = useState<number | null>(null);
+  const [, drawAgain] = useReducer((count: number) => count + 1, 0);
+  // It may have been an interval of a longer range.
+  const marked = pointed === null ? null : Math.min(pointed, labels.length - 1);
+
+  useEffect(() => {
+    if (canvas.current) draw(canvas.current, drawn, marked);
+  });
+  useEffect(() => {
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    const observer = new ResizeObserver(() => drawAgain(undefined));
+    scheme.addEventListener('change', drawAgain);
+    observer.observe(canvas.current as HTMLCanvasElement);
+    return () => {
+      observer.disconnect();
+      scheme.removeEventListener('change', drawAgain);
+    };
+  }, []);
+
+  const point = ({ offsetX, currentTarget }: PointerEvent): void =>
+    setPointed(intervalAt(offsetX, labels.length, (currentTarget as HTMLElement).clientWidth));
+  const moves: Readonly<Record<string, number>> = {
+    ArrowLeft: (marked ?? labels.length) - 1,
+    ArrowRight: (marked ?? -1) + 1,
+    Home: 0,
+    End: labels.length - 1,
+  };
+  const move = (event: KeyboardEvent): void => {
+    const to = moves[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    setPointed(Math.min(Math.max(to, 0), labels.length - 1));
+  };
+  const save = (): void => canvas.current?.toBlob((image) => image && download(`${title}.png`, image));
+
+  const values = drawn.lines.map((line) => `${line.label} ${formatShort(line.values[marked ?? 0] ?? 0)}`);
+  const told = marked === null ? '' : [labels[marked], ...values].join(' · ');
+  return (
+    <>
+      <div class="plot-head">
+        <output class="plot-told" aria-hidden="true">
+          {told}
+        </output>
+        <button type="button" class="quiet" onClick={save}>
+          PNG
+        </button>
+      </div>
+      <canvas
+        ref={canvas}
+        role="slider"
+        tabIndex={0}
+        aria-label={title}
+        aria-valuemin={0}
+        aria-valuemax={labels.length - 1}
+        aria-valuenow={marked ?? labels.length - 1}
+        aria-valuetext={told}
+        onPointerMove={point}
+        onPointerLeave={() => setPointed(null)}
+        onKeyDown={move}
+        onBlur={() => setPointed(null)}
+      />
+    </>
+  );
+};

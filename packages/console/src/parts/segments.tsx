@@ -1,0 +1,85 @@
+/** Saved segments as conditions of the filter, and the filter saved as one. */
+import { useState } from 'preact/hooks';
+import { go } from '../address.ts';
+import { api, problemOf } from '../api.ts';
+import { mayChange } from '../reading/account.ts';
+import { forgetAnswers, useAnswer } from '../reading/answer.ts';
+import { conditions, filterWith, hrefToAdd, hrefToHave } from '../reading/filter.ts';
+import { Dialog } from './dialog.tsx';
+import { Field } from './field.tsx';
+import { act } from './notices.tsx';
+import { Problem } from './small.tsx';
+
+const SaveDialog = ({ close }: { readonly close: () => void }) => {
+  const [name, setName] = useState('');
+  const [problem, setProblem] = useState('');
+  const save = async (event: Event) => {
+    event.preventDefault();
+    const segmentName = name.trim();
+    const filter = filterWith();
+    if (filter === undefined) return;
+    const attempt = api.createSegment({ segmentName, filter });
+    const refused = await problemOf(attempt);
+    if (refused) return setProblem(refused);
+    close();
+    await act(() => attempt, { done: `Saved the segment “${segmentName}”.`, after: forgetAnswers });
+    go(hrefToHave([{ segment: segmentName }]));
+  };
+  return (
+    <Dialog title="Save as a segment" close={close}>
+      <form class="stacked" onSubmit={save}>
+        <Field label="Name" hint="A segment of this name gets this filter instead.">
+          {(attributes) => (
+            <input
+              {...attributes}
+              required
+              maxLength={255}
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        {problem && <Problem text={problem} />}
+        <p class="dialog-actions">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="main">
+            Save
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+};
+
+/** Saves the filter that is seen, unless it is a segment alone. */
+export const SaveSegment = () => {
+  const [isOpen, setOpen] = useState(false);
+  const isSegment = conditions.value.length === 1 && conditions.value[0]?.segment !== undefined;
+  if (isSegment || !mayChange.value) return null;
+  return (
+    <>
+      <button type="button" class="quiet" onClick={() => setOpen(true)}>
+        Save as a segment …
+      </button>
+      {isOpen && <SaveDialog close={() => setOpen(false)} />}
+    </>
+  );
+};
+
+/** Adds a segment to the filter. It is there before the segments are, so that nothing moves. */
+export const SegmentChoice = () => {
+  const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
+  const all = value?.segment ?? [];
+  return (
+    <select aria-label="Segment" value="" onChange={(event) => go(hrefToAdd({ segment: event.currentTarget.value }))}>
+      <option value="">{value && all.length === 0 ? 'No segments' : 'Segment …'}</option>
+      {all.map(({ segmentName }) => (
+        <option key={segmentName} value={segmentName}>
+          {segmentName}
+        </option>
+      ))}
+    </select>
+  );
+};

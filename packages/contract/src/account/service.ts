@@ -1,0 +1,18 @@
+/** What the service that an account is on says of itself. */
+import * as z from 'zod';
+import { answer, count, flag, isoTime, text } from '../answer.ts';
+
+export const getServiceInput = z.object({});
+export const getServiceOutput = answer({
+  version: text('The version of Firsthand.', '0.1.0'),
+  retentionDays: count('Events are deleted when they are so many days old; 0: they are kept.', 0),
+  backupSeconds: count(
+    'The service makes a backup of its database each so many seconds; 0: it makes none by itself.',
+    86_400,
+  ),
+  backupTime: isoTime('When the newest of these backups was made; absent if there is none yet.').optional(),
+  unknownProxy: flag(
+    'Whether a proxy forwarded requests in the last 24 hours that TRUST_PROXY does not name: all its visitors count as one, and share one rate limit.',
+    false,
+  ),
+});

@@ -1,0 +1,35 @@
+/** getService: what an owner of an account may know of the service. */
+
+import { isRecentProxy } from '../../../store/doctor-findings.ts';
+import type { Store } from '../../../store/store.ts';
+import { version } from '../../../version.ts';
+import type { AnsweringAll } from '../../access/caller.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+
+/** What the settings of the server say. */
+export interface ServiceFacts {
+  /** 0: events are kept. */
+  readonly retentionDays: number;
+  /** Of scheduled backups, in milliseconds; undefined: none are made. */
+  readonly backupEveryMs: number | undefined;
+  /** When the newest of them was made, in milliseconds since 1970; undefined: there is none. */
+  readonly newestBackup: () => number | undefined;
+}
+
+export const noFacts: ServiceFacts = { retentionDays: 0, backupEveryMs: undefined, newestBackup: () => undefined };
+
+export const createService = (
+  store: Pick<Store, 'findUnknownProxy'>,
+  { retentionDays, backupEveryMs, newestBackup }: ServiceFacts,
+): AnsweringAll<'getService'> => ({
+  getService: async (_, { time }) => {
+    const backupTime = newestBackup();
+    return {
+      version,
+      retentionDays,
+      backupSeconds: Math.round((backupEveryMs ?? 0) / 1_000),
+      ...(backupTime !== undefined && { backupTime: isoTime(backupTime) }),
+      unknownProxy: isRecentProxy(await store.findUnknownProxy(), time),
+    };
+  },
+});
