@@ -28,7 +28,7 @@ const faultsMeasured = [
 /** The front door where it meets the database, for the store that TEST_STORE names (test/fixtures/database.ts). */
 const frontDoor = [
   'packages/server/src/http/operations/{accounts/accounts,contact-batch,contacts,events,stream}.test.ts',
-  'packages/server/test/{browser-token,console/members,console/sessions,identity-agreement,operations,refused,reports}.test.ts',
+  'packages/server/test/{browser-token,console/members,console/passkeys,console/sessions,identity-agreement,operations,refused,reports}.test.ts',
 ];
 /** Properties that few examples are tried of in `npm test`, and many with segments. */
 const segmentProperties = [

@@ -15,7 +15,8 @@ export interface Session {
 export type Proof =
   | { readonly tokenUUID: string }
   | { readonly code: string }
-  | { readonly emailaddress: string; readonly password: string };
+  | { readonly emailaddress: string; readonly password: string }
+  | { readonly passkey: unknown };
 
 /** null: nobody is signed in; undefined: not known yet. */
 export const session = signal<Session | null | undefined>(undefined);
@@ -43,7 +44,7 @@ export const consoleHeader = (): Readonly<Record<string, string>> => ({
   'X-Firsthand-Console': session.peek()?.sessionID ?? '1',
 });
 
-const send = async (path: string, method: 'GET' | 'POST', body?: object) => {
+export const send = async (path: string, method: 'GET' | 'POST', body?: object) => {
   const response = await fetch(`${root}/console/${path}`, {
     method,
     headers: { ...consoleHeader(), accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
@@ -56,10 +57,15 @@ const send = async (path: string, method: 'GET' | 'POST', body?: object) => {
 interface Told {
   readonly session: Session;
   readonly invitation: Invitation;
+  /** What the browser is to make or find a passkey with. */
+  readonly options: never;
 }
 
 /** Sends a request. `problem` is why it failed, or '' if it worked. */
-const attempt = async (path: string, body: object): Promise<{ readonly problem: string; readonly answer: Told }> => {
+export const attempt = async (
+  path: string,
+  body: object,
+): Promise<{ readonly problem: string; readonly answer: Told }> => {
   const { isOK, status, answer } = await send(path, 'POST', body).catch(() => ({
     isOK: false,
     status: 0,
@@ -132,11 +138,12 @@ export const readInvitation = async (code: string): Promise<Invitation | string>
 };
 
 /** Takes an invitation. Returns why not; '' if it worked: then the console is loaded anew. */
-export const acceptInvitation = async (given: {
-  readonly code: string;
-  readonly memberName: string;
-  readonly password: string;
-}): Promise<string> => {
+export const acceptInvitation = async (
+  given: { readonly code: string; readonly memberName: string } & (
+    | { readonly password: string }
+    | { readonly passkey: unknown }
+  ),
+): Promise<string> => {
   const { problem, answer } = await attempt('accept', given);
   if (!problem) location.assign(hrefOfAccount(answer.session));
   return problem;

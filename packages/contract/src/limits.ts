@@ -46,6 +46,7 @@ export const limits = {
   segmentsPerAccount: 100,
   /** People who may sign in to the console of an account, or are invited. */
   membersPerAccount: 200,
+  passkeysPerMember: 10,
   /** Days for which an invitation is valid. */
   invitationDays: 7,
   /** The JSON of the filter of a segment; also of all segments in one filter together. */

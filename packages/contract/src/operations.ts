@@ -115,7 +115,7 @@ export const operations = {
   inviteMember: post({
     summary: 'Invite a person who may sign in to the console, or invite a member again.',
     details:
-      'The response holds the code of the invitation, once; it works once. The person opens `/console/join#code=<code>` and chooses a password. A member who is invited again, after forgetting a password, keeps the present one until then, and the role. An earlier code stops working.',
+      'The response holds the code of the invitation, once; it works once. The person opens `/console/join#code=<code>` and chooses a password or makes a passkey. A member who is invited again keeps the role, and the present password and passkeys until then; the new one replaces them all. An earlier code stops working.',
     paths: ['/account/inviteMember'],
     tokens: owners,
     example: ['memberName'],

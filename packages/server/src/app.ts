@@ -12,6 +12,7 @@ import { createBrowserLimits, createRateLimit, type RateLimits } from './http/ac
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
 import { consoleRoutes } from './http/console/pages.ts';
+import { challengeRate, createPasskeys } from './http/console/passkeys/passkeys.ts';
 import { createPasswords, type Passwords } from './http/console/passwords.ts';
 import { createConsoleAnswers, type SampleShop } from './http/console/routes.ts';
 import { createSessions, signInRate } from './http/console/sessions.ts';
@@ -144,28 +145,41 @@ export const createApp = ({
     budgetOf: createParsingBudget(findGood, addressOf, rateLimits),
     now,
   };
+  const agentOf = createAgentOf(countryOf, createRequestAddress(trustProxy));
   const operationRoute = createOperationRoute({
     ...reading,
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
     noticeProxy: createProxyNotice(trustProxy, log, store, now),
     senderOf: (c) => senderNumber(addressOf(c)),
-    agentOf: createAgentOf(countryOf, createRequestAddress(trustProxy)),
+    agentOf,
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
   });
+  const passwordLimits = {
+    all: createRateLimit(passwordRates.all),
+    failed: createRateLimit(passwordRates.failed),
+    failedOfEmailaddress: createRateLimit(passwordRates.failedOfEmailaddress),
+  };
+  const passkeys = createPasskeys({
+    ...reading,
+    store,
+    addressOf,
+    challengeLimit: createRateLimit(challengeRate),
+    limits: passwordLimits,
+    agentOf,
+  });
   const console = createConsoleAnswers({
     ...reading,
+    store,
+    passkeys,
     signIn: createSignIn({
       ...reading,
       store,
       addressOf,
       codes: signInCodes,
       passwords,
-      passwordLimits: {
-        all: createRateLimit(passwordRates.all),
-        failed: createRateLimit(passwordRates.failed),
-        failedOfEmailaddress: createRateLimit(passwordRates.failedOfEmailaddress),
-      },
+      passkeys,
+      passwordLimits,
       unknownCodes: createRateLimit(rateLimits.unknownToken),
     }),
     sessions: createSessions({ ...reading, store, signIns: createRateLimit(signInRate) }),

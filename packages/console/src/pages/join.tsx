@@ -1,9 +1,10 @@
-/** Taking an invitation: a name and a password. */
+/** Taking an invitation: a name, and a password or a passkey. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../parts/field.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Skeleton } from '../parts/small.tsx';
+import { hasPasskeys, makePasskey } from '../passkeys.ts';
 import { acceptInvitation, type Invitation, readInvitation } from '../session.ts';
 
 /** As the server asks for (NIST SP 800-63B-4). */
@@ -36,6 +37,14 @@ const Accept = ({ invitation, code }: { readonly invitation: Invitation; readonl
     setBusy(true);
     const { name = '', password = '' } = fields;
     setProblem(await acceptInvitation({ code, memberName: name, password }));
+    setBusy(false);
+  };
+  const withPasskey = async ({ currentTarget: { form } }: { readonly currentTarget: HTMLButtonElement }) => {
+    const field = form?.elements.namedItem('name') as HTMLInputElement;
+    if (!field.reportValidity()) return;
+    setBusy(true);
+    const { problem, passkey } = await makePasskey('to-join', { code });
+    setProblem(problem || (await acceptInvitation({ code, memberName: field.value, passkey })));
     setBusy(false);
   };
   return (
@@ -73,6 +82,11 @@ const Accept = ({ invitation, code }: { readonly invitation: Invitation; readonl
       <button type="submit" class="main" disabled={isBusy}>
         Join
       </button>
+      {hasPasskeys && (
+        <button type="button" disabled={isBusy} onClick={withPasskey}>
+          Join with a passkey instead
+        </button>
+      )}
     </form>
   );
 };

@@ -1,6 +1,7 @@
-/** Signing in: with an e-mail address and a password, or with a token. */
+/** Signing in: with an e-mail address and a password, with a passkey, or with a token. */
 import { useEffect, useState } from 'preact/hooks';
 import { Mark } from '../parts/mark.tsx';
+import { hasPasskeys, usePasskey } from '../passkeys.ts';
 import { hrefOfAccount, isAdding, type Proof, sessions, signedOutBecause, signIn } from '../session.ts';
 
 /** Somebody at the machine of the server has tokens; elsewhere most people have a password. */
@@ -38,10 +39,10 @@ const WithToken = () => (
 const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
   byPassword ? (
     <details>
-      <summary>I have no password, or forgot it</summary>
+      <summary>I have no password or passkey, or lost it</summary>
       <p>
-        An owner of the account invites you in Settings, Team, also for a new password. So does this command at the
-        machine of the server:
+        An owner of the account invites you in Settings, Team, also for a new password or passkey. So does this command
+        at the machine of the server:
       </p>
       <pre>
         <code>npx firsthand user invite you@shop.example --role owner</code>
@@ -97,6 +98,12 @@ export const SignIn = () => {
     setProblem(await signIn(proof));
     setBusy(false);
   };
+  const withPasskey = async () => {
+    setBusy(true);
+    const { problem, passkey } = await usePasskey();
+    setProblem(problem || (await signIn({ passkey })));
+    setBusy(false);
+  };
   const change = () => {
     setByPassword(!byPassword);
     setProblem('');
@@ -120,6 +127,11 @@ export const SignIn = () => {
         <button type="submit" class="main" disabled={isBusy}>
           Sign in
         </button>
+        {hasPasskeys && (
+          <button type="button" disabled={isBusy} onClick={withPasskey}>
+            Sign in with a passkey
+          </button>
+        )}
         <button type="button" class="quiet" onClick={change}>
           {byPassword ? 'Use a token instead' : 'Use a password instead'}
         </button>

@@ -72,7 +72,7 @@ export const listMembersOutput = answer({
         memberName: text(memberName, 'Ben Lime'),
         memberRole: toldRole,
         createdTime: isoTime('When the member was first invited.'),
-        joinedTime: isoTime('When the member chose the present password. Absent before.').optional(),
+        joinedTime: isoTime('When the member last took an invitation. Absent before.').optional(),
         signedInTime: isoTime('When the member last signed in. Absent before.').optional(),
         invitationExpiresTime: isoTime(
           'When the open invitation ends. Absent without one.',

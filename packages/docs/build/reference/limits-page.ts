@@ -78,6 +78,7 @@ const groups = {
     originsPerAccount: 'Origins in accountOrigin',
     segmentsPerAccount: 'Segments',
     membersPerAccount: 'Members of the console, those who are only invited included',
+    passkeysPerMember: 'Passkeys of a member',
     invitationDays: 'Days for which an invitation is valid',
     refusedPerPage: 'Refused requests on one page of listRefused',
     refusedPerToken: 'Refused requests that are stored for one token',

@@ -18,7 +18,9 @@ const roleOption = () =>
     .makeOptionMandatory();
 
 export const define = (command: Command): void => {
-  const inviting = command.command('invite <e-mail>').description('invite a person, or set a new password for one');
+  const inviting = command
+    .command('invite <e-mail>')
+    .description('invite a person, also for a new password or passkey');
   addSettings(addDatabase(inviting), addressSettings)
     .addOption(roleOption())
     .option('--account <accountUUID>', 'the account; the only one if there is no other')
@@ -83,7 +85,7 @@ const invite = async (
   const invitationURL = `${root}/console/join#code=${answer.invitationCode}`;
   if (options.json) return printJSON({ ...answer, invitationURL, status: '200' });
   printLine([
-    `With this link ${emailaddress} chooses a password, once, until ${toMinute(answer.expiresTime)}:`,
+    `With this link ${emailaddress} chooses a password or makes a passkey, once, until ${toMinute(answer.expiresTime)}:`,
     '',
     invitationURL,
     '',

@@ -12,6 +12,7 @@ export const exportedTables = [
   'audit',
   'catalogue',
   'member',
+  'passkey',
   'report_segment',
   'user',
   'contact',

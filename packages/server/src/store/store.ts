@@ -12,6 +12,7 @@
  * | token           | authorizes requests; its kind is browser (public), viewer, editor, server or operator; live: not revoked or expired |
  * | session         | a token that a cookie of the console has; it ends with the token that made it                               |
  * | member          | a person who may sign in to the console; its access is a token whose text nobody knows, which makes its sessions |
+ * | passkey         | the public key of a credential with which a member signs in                                                  |
  * | user            | one browser, named by its userUUID                                                                          |
  * | contact         | a person, found by external ID (the customer's own) or e-mail address                                      |
  * | sequence        | the position of an event or statement in the one order in which the store accepted them; never reused       |
@@ -91,13 +92,16 @@ export interface Store extends ReportFeed, ReportNames {
   /** Returns the open invitation of a code, by the hash of the code. */
   findInvitation(request: { hash: string; time: number }): Promise<Invitation | undefined>;
   /**
-   * Takes an invitation, once: sets name and password, and gives the member a new access, so that the open sessions end. Throws Refusal('invalid_token') when the
-   * code is not or no longer valid.
+   * Takes an invitation, once: sets the name, and the password or the passkey in place of all earlier ones, and gives the member a new
+   * access, so that the open sessions end. Throws Refusal('invalid_token') when the code is not or no longer valid, and
+   * Refusal('invalid_field') when there is a passkey of this credential.
    */
   joinMember(request: {
     hash: string;
     memberName: string;
-    password: string;
+    /** Its hash; null: the member has a passkey instead. */
+    password: string | null;
+    passkey?: NewPasskey | undefined;
     /** The new access: nobody knows the text that has this hash. */
     access: { tokenID: string; hash: string };
     time: number;
@@ -113,6 +117,28 @@ export interface Store extends ReportFeed, ReportNames {
   updateMember(request: Change & { account: number; memberID: string; kind: TokenKind }): Promise<void>;
   /** Removes a member: nothing but its access remains, which is revoked. */
   removeMember(request: Change & { account: number; memberID: string }): Promise<void>;
+
+  // Passkeys
+  /** Returns the key that seals challenges: all servers of a database have the same one. */
+  getChallengeKey(): Promise<Uint8Array>;
+  /** Lists the passkeys of a member, the oldest first. */
+  listPasskeys(request: { memberID: string }): Promise<Passkey[]>;
+  /**
+   * Adds a passkey to a member who has joined. Throws Refusal('invalid_field') when the member has `limits.passkeysPerMember`, or there is
+   * a passkey of this credential, Refusal('invalid_token') when the challenge was answered before, and Refusal('unknown_member').
+   */
+  addPasskey(
+    request: Change & { account: number; memberID: string; passkey: NewPasskey; challenge: Challenge },
+  ): Promise<void>;
+  /** Removes a passkey. Throws Refusal('invalid_field') when it is the last way to sign in, or no passkey of the member. */
+  removePasskey(request: Change & { account: number; memberID: string; passkeyID: string }): Promise<void>;
+  /** Returns the passkey with this credentialID, if its member may sign in. */
+  findPasskey(request: { credentialID: string }): Promise<SigningInByPasskey | undefined>;
+  /**
+   * Notes a sign-in. Throws Refusal('invalid_token') when the passkey was removed, its counter did not grow, or the challenge was
+   * answered before.
+   */
+  usePasskey(request: { passkeyID: string; counter: number; challenge: Challenge; time: number }): Promise<void>;
   /** Records when tokens were last used. A time before the recorded one changes nothing. */
   noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
@@ -272,7 +298,7 @@ export interface Member {
   readonly memberName: string;
   readonly kind: TokenKind;
   readonly createdTime: number;
-  /** When the present password was chosen. */
+  /** When the last invitation was taken. */
   readonly joinedTime: number | null;
   readonly signedInTime: number | null;
   /** When the open invitation ends. */
@@ -308,6 +334,39 @@ export interface SigningIn extends SignedIn {
   readonly account: number;
   /** The hash of the password, in the form that passwords.ts made. */
   readonly password: string;
+}
+
+/** A passkey of a member. */
+export interface Passkey {
+  readonly passkeyID: string;
+  readonly passkeyName: string;
+  /** In base64url. */
+  readonly credentialID: string;
+  /** The ways in which browsers reach the authenticator, such as `internal`. */
+  readonly transports: readonly string[];
+  readonly createdTime: number;
+  readonly lastUsedTime: number | null;
+}
+
+export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'> {
+  /** A COSE key, in base64url. */
+  readonly publicKey: string;
+  /** How many signatures the authenticator has counted; 0: it may not count. */
+  readonly counter: number;
+}
+
+/** A passkey with the access of its member. */
+export interface SigningInByPasskey
+  extends SignedIn,
+    Pick<NewPasskey, 'passkeyID' | 'credentialID' | 'publicKey' | 'counter'> {
+  readonly account: number;
+  readonly memberID: string;
+}
+
+/** The text of a challenge, which is remembered until it expires. */
+export interface Challenge {
+  readonly challenge: string;
+  readonly expiresTime: number;
 }
 
 /** What a live token may act for. `account` is null for an operator's token. */

@@ -5,6 +5,7 @@ import { describeAccounts } from './accounts/accounts.ts';
 import { describeAudit } from './accounts/audit.ts';
 import { describeCatalogues } from './accounts/catalogues.ts';
 import { describeMembers } from './accounts/members.ts';
+import { describePasskeys } from './accounts/passkeys.ts';
 import { describeSegments } from './accounts/segments.ts';
 import { describeTokens } from './accounts/tokens.ts';
 import { describeClaims } from './claims.ts';
@@ -37,6 +38,7 @@ const nouns = [
   describeAccountDeletion,
   describeTokens,
   describeMembers,
+  describePasskeys,
   describeAudit,
   describeCatalogues,
   describeSegments,

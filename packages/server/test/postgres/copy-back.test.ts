@@ -85,9 +85,14 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   await store.saveSegment({ account, ...segment, time });
   const invited = { account, memberID: 'ben', emailaddress: ben, kind: 'editor', time } as const;
   await store.inviteMember({ ...invited, hash: 'taken', expiresTime: time + 1 });
-  await store.joinMember({ hash: 'taken', memberName: 'Ben', password: 'hashed', access: newToken('editor'), time });
+  const passkey = { passkeyID: 'phone', passkeyName: 'Phone', credentialID: 'credential', publicKey: 'pQECAyYgASFY' };
+  await store.joinMember({
+    ...{ hash: 'taken', memberName: 'Ben', password: 'hashed', access: newToken('editor'), time },
+    passkey: { ...passkey, counter: 7, transports: ['internal', 'hybrid'] },
+  });
   await store.inviteMember({ ...invited, hash: 'open', expiresTime: time + day, by: server.token });
   const members = await store.listMembers({ account });
+  const passkeys = await store.listPasskeys({ memberID: 'ben' });
   /** The eventID of a name that is removed again: the next one has another, in whatever database. */
   const listName = async (eventName: string) => {
     await server.log({ eventID: null, eventName });
@@ -108,6 +113,8 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     await expect(server.getContact(erased)).rejects.toMatchObject(isErased);
     expect(await store.listSegments({ account })).toEqual([{ ...segment, createdTime: time, updatedTime: time }]);
     expect(await store.listMembers({ account })).toEqual(members);
+    expect(await store.listPasskeys({ memberID: 'ben' })).toEqual(passkeys);
+    expect(await store.findPasskey(passkey)).toMatchObject({ passkeyID: 'phone', memberID: 'ben', counter: 7 });
     expect(await store.findMembers({ emailaddress: ben, most: 5 })).toMatchObject([
       { kind: 'editor', password: 'hashed' },
     ]);

@@ -15,6 +15,8 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   joinMember: 'Invitation accepted',
   updateMember: 'Role of a person changed',
   removeMember: 'Person removed',
+  addPasskey: 'Passkey added',
+  removePasskey: 'Passkey removed',
   eraseContact: 'Contact erased',
   exportContact: 'Contact exported',
   mergeContact: 'Contacts merged',

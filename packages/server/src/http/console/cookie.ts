@@ -20,6 +20,20 @@ const secureName = '__Host-firsthand';
 /** On this machine there is no HTTPS, and cookies do not tell ports apart: each server has a name of its own. */
 const localName = (host: string): string => `firsthand-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`;
 
+/** A cookie that a page of this origin gets: its name, and its Set-Cookie header. No script reads it, and no other site has it sent. */
+export const cookieOf = ({ protocol, host }: URL, suffix = '') => {
+  const isSecure = protocol === 'https:';
+  const name = `${isSecure ? secureName : localName(host)}${suffix}`;
+  return {
+    name,
+    header: (value: string, seconds: number): string =>
+      [
+        ...[`${name}=${value}`, 'Path=/', `Max-Age=${seconds}`],
+        ...['HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])],
+      ].join('; '),
+  };
+};
+
 /** The text of a session names its tokenID, so that a request finds the right one in the cookie. */
 export const newSessionText = (tokenID: string): string => `${sessionPrefix}${tokenID}.${nanoid(32)}`;
 const textForm = /^session_([\w-]{1,32})\.[\w-]{32}$/;
@@ -43,7 +57,7 @@ export const isFromConsole = (headers: Headers): boolean => {
   return origin === null || (URL.canParse(origin) && new URL(origin).host === headers.get('host'));
 };
 
-const cookiesIn = (headers: Headers): (readonly [name: string, value: string])[] =>
+export const cookiesIn = (headers: Headers): (readonly [name: string, value: string])[] =>
   (headers.get('cookie') ?? '').split(';').map((cookie) => {
     const [name = '', value = ''] = cookie.split('=', 2);
     return [name.trim(), value.trim()];
@@ -84,11 +98,8 @@ export const sessionCookie = (
 ): string | undefined => {
   const origin = headers.get('origin') ?? '';
   if (!URL.canParse(origin)) return undefined;
-  const { protocol, hostname, host } = new URL(origin);
-  if (origin !== consoleOrigin && !isLoopbackName(hostname)) return undefined;
-  const isSecure = protocol === 'https:';
-  const name = isSecure ? secureName : localName(host);
+  const url = new URL(origin);
+  if (origin !== consoleOrigin && !isLoopbackName(url.hostname)) return undefined;
   const value = texts.slice(0, mostInCookie).join(separator);
-  const attributes = [`${name}=${value}`, 'Path=/', `Max-Age=${value === '' ? 0 : sessionSeconds}`];
-  return [...attributes, 'HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])].join('; ');
+  return cookieOf(url).header(value, value === '' ? 0 : sessionSeconds);
 };

@@ -2,6 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { Refusal } from '../../refusal.ts';
+import type { Store } from '../../store/store.ts';
 import { bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
 import { type Exchange, jsonAnswer } from '../answers/answers.ts';
@@ -10,6 +11,8 @@ import { type Given, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
 import { isFromConsole, isOfPage, mostInCookie, sessionCookie } from './cookie.ts';
+import type { Passkeys } from './passkeys/passkeys.ts';
+import { createPasskeyAnswers } from './passkeys/routes.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 import type { Owner, SignIn } from './sign-in.ts';
 
@@ -22,13 +25,16 @@ export interface SampleShop {
 }
 
 interface Surroundings {
+  readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers'>;
   readonly signIn: SignIn;
+  readonly passkeys: Passkeys;
   readonly sessions: Sessions;
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
   /** The origin whose pages may sign in, besides those of this machine. */
   readonly consoleOrigin: string | undefined;
   readonly sampleShop: SampleShop | undefined;
+  readonly now: () => number;
 }
 
 type Answer = (c: Context, exchange: Exchange, given: Given) => Promise<Response>;
@@ -48,12 +54,15 @@ const checkLocal = (c: Context): void => {
 };
 
 export const createConsoleAnswers = ({
+  store,
   signIn,
+  passkeys,
   sessions,
   admit,
   budgetOf,
   consoleOrigin,
   sampleShop,
+  now,
 }: Surroundings): readonly { readonly path: string; readonly route: Route }[] => {
   /** Throws a Refusal when this page could not have a cookie, before anything is done for it. */
   const checkPage = ({ raw: { headers, url } }: Context['req']): void => {
@@ -169,19 +178,27 @@ export const createConsoleAnswers = ({
     } satisfies Route,
   });
 
+  /** For what only a page that may have a cookie sends. */
+  const postOfPage = (path: string, answer: Answer) =>
+    post(path, async (c, exchange, given) => {
+      checkPage(c.req);
+      return answer(c, exchange, given);
+    });
+
+  const ofPasskeys = createPasskeyAnswers({ store, passkeys, signIn, sessions, sessionOfPage, now });
+
   return [
-    post('/console/sign-in', async (c, exchange, given) => {
-      checkPage(c.req);
-      return signInAs(c, exchange, await signIn.find(given, c));
-    }),
-    post('/console/invitation', async (c, exchange, given) => {
-      checkPage(c.req);
-      return jsonAnswer(exchange, { invitation: await signIn.invitation(given, c), status: '200' });
-    }),
-    post('/console/accept', async (c, exchange, given) => {
-      checkPage(c.req);
-      return signInAs(c, exchange, [await signIn.join(given, c)]);
-    }),
+    postOfPage('/console/sign-in', async (c, exchange, given) => signInAs(c, exchange, await signIn.find(given, c))),
+    postOfPage('/console/invitation', async (c, exchange, given) =>
+      jsonAnswer(exchange, { invitation: await signIn.invitation(given, c), status: '200' }),
+    ),
+    postOfPage('/console/accept', async (c, exchange, given) => signInAs(c, exchange, [await signIn.join(given, c)])),
+    postOfPage('/console/passkeys/to-sign-in', ofPasskeys.toSignIn),
+    postOfPage('/console/passkeys/to-join', ofPasskeys.toJoin),
+    postOfPage('/console/passkeys/to-add', ofPasskeys.toAdd),
+    postOfPage('/console/passkeys/add', ofPasskeys.add),
+    postOfPage('/console/passkeys/remove', ofPasskeys.remove),
+    { path: '/console/passkeys', route: { name, methods: ['GET'], answer: ofPasskeys.list } },
     post('/console/sign-out', signOut),
     ...(sampleShop
       ? [

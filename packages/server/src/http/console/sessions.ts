@@ -20,6 +20,11 @@ export interface OpenSession {
   readonly access: Access & { readonly account: number };
 }
 
+interface SessionMember {
+  readonly memberID: string;
+  readonly begunTime: number;
+}
+
 /** What a page learns of a session. */
 export interface ShownSession {
   readonly accountUUID: string;
@@ -82,6 +87,13 @@ export const createSessions = ({ store, signIns, now }: Surroundings) => {
         if (session) found.push(session);
       }
       return found;
+    },
+
+    /** The member whose session it is, and when it began; undefined: a token or a one-time link began it. */
+    async memberOf({ access: { account, tokenID } }: OpenSession): Promise<SessionMember | undefined> {
+      const session = (await store.listTokens({ account })).find((token) => token.tokenID === tokenID);
+      if (session === undefined || session.memberID === null) return undefined;
+      return { memberID: session.memberID, begunTime: session.createdTime };
     },
 
     async end({ access: { account, tokenID, token } }: OpenSession): Promise<void> {

@@ -1,4 +1,4 @@
-/** Who signs in to the console: by a token, by the code of a one-time link, by a password, or with an invitation. */
+/** Who signs in to the console: by a token, by the code of a one-time link, by a password, by a passkey, or with an invitation. */
 import { memberNameField, roleOf } from '@firsthand/contract/account/members';
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { check } from '@firsthand/contract/checking';
@@ -14,6 +14,7 @@ import { type AddressOf, bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
 import type { RateLimit } from '../access/rate-limits.ts';
 import { sessionPrefix } from './cookie.ts';
+import type { Passkeys } from './passkeys/passkeys.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import type { SignInCodes } from './sign-in-codes.ts';
 
@@ -46,6 +47,7 @@ interface Surroundings {
   readonly addressOf: AddressOf;
   readonly codes: SignInCodes;
   readonly passwords: Passwords;
+  readonly passkeys: Passkeys;
   readonly passwordLimits: {
     readonly [Of in keyof typeof passwordRates]: Pick<RateLimit, 'ask' | 'take' | 'giveBack'>;
   };
@@ -76,6 +78,7 @@ export const createSignIn = ({
   addressOf,
   codes,
   passwords,
+  passkeys,
   passwordLimits,
   unknownCodes,
   now,
@@ -157,12 +160,27 @@ export const createSignIn = ({
     return { found, hash: invitationHash };
   };
 
+  /** The purpose of the challenge for joining with a passkey. */
+  const purposeOf = (invitationHash: string) => `join ${invitationHash}`;
+
+  /** The ways in which a member who joins will sign in: the hash of the password, the passkey, or both. */
+  const newProofs = async (given: Fields, c: Context, { hash, found }: Awaited<ReturnType<typeof findInvitation>>) => {
+    const password = textIn(given, 'password');
+    if (password !== undefined) checkPassword(password, found.emailaddress);
+    const passkey = given.passkey === undefined ? undefined : await passkeys.read(c, purposeOf(hash), given);
+    return {
+      password: password === undefined ? null : await passwords.hash(password, addressOf(c)),
+      passkey: passkey?.passkey,
+    };
+  };
+
   return {
     /** The owners of the sessions that a sign-in begins: more than one where a password is that of members of several accounts. */
     async find(given: Fields, c: Context): Promise<readonly Owner[]> {
       const [tokenUUID, code] = [textIn(given, 'tokenUUID'), textIn(given, 'code')];
       if (tokenUUID !== undefined) return [await ofToken(tokenUUID, c)];
       if (code !== undefined) return [ofCode(code, c)];
+      if (given.passkey !== undefined) return [await passkeys.signIn(given.passkey, c)];
       if (textIn(given, 'emailaddress') !== undefined) return ofPassword(given, c);
       throw new Refusal('missing_field', { field: 'tokenUUID' });
     },
@@ -173,16 +191,21 @@ export const createSignIn = ({
       return { accountName, memberEmailaddress: emailaddress, memberName, memberRole: roleOf(kind) };
     },
 
-    /** Takes an invitation: the member gets a name and a password, and signs in. */
+    /** The options of a passkey to join with, and the cookie that belongs to them. */
+    async optionsToJoin(given: Fields, c: Context) {
+      const { found, hash } = await findInvitation(given, c);
+      return passkeys.optionsToMake(c, purposeOf(hash), found);
+    },
+
+    /** Takes an invitation: the member gets a name and a password or a passkey, and signs in. */
     async join(given: Fields, c: Context): Promise<Owner> {
-      const password = neededText(given, 'password');
+      if (given.passkey === undefined) neededText(given, 'password');
       const memberName = neededText({ memberName: textIn(given, 'memberName')?.trim() }, 'memberName');
       const checked = check(memberNameField, memberName, 'memberName');
       if (!checked.ok) throw new Refusal(checked.problem.code, checked.problem);
-      const { found, hash } = await findInvitation(given, c);
-      checkPassword(password, found.emailaddress);
-      const hashed = await passwords.hash(password, addressOf(c));
-      const joining = { hash, memberName, password: hashed, time: now() };
+      const invitation = await findInvitation(given, c);
+      const { found, hash } = invitation;
+      const joining = { hash, memberName, ...(await newProofs(given, c, invitation)), time: now() };
       // Nobody gets to know the text of this token.
       const access = { tokenID: nanoid(), hash: hashToken(createTokenText(found.kind)) };
       const joined = await store.joinMember({ ...joining, access });

@@ -551,3 +551,49 @@ test('what others sent stays on a list of refused requests that two servers fill
   const [count] = await servers[1].countRefused({ account });
   expect(count).toMatchObject({ listed: limits.refusedPerToken, evicted: 20 + 5 * limits.refusedPerToken });
 });
+
+describe('passkeys', () => {
+  const join = async (store: Store, { account, time }: Site, nth: number) => {
+    const passkey = { passkeyID: `passkey-${nth}`, passkeyName: '', credentialID: `credential-${nth}`, transports: [] };
+    const invited = {
+      account,
+      memberID: `member-${nth}`,
+      emailaddress: `ann-${nth}@shop.example`,
+      hash: `code-${nth}`,
+    };
+    await store.inviteMember({ ...invited, kind: 'viewer', expiresTime: time + 1, time });
+    await store.joinMember({
+      ...{ hash: invited.hash, memberName: 'Ann', password: null, access: newToken('viewer'), time },
+      passkey: { ...passkey, publicKey: 'key', counter: 0 },
+    });
+    return passkey.passkeyID;
+  };
+
+  test('answer a challenge once, on whichever server, and each server opens those of the others', async () => {
+    const { databaseURL, servers } = await openServers(3);
+    const [first] = servers;
+    const site = await createSite(first);
+    const { time } = site;
+    const keys = await Promise.all(servers.map((store) => store.getChallengeKey()));
+    expect(keys).toEqual(keys.map(() => keys[0]));
+    const passkeys = await Promise.all(times(20).map((nth) => join(first, site, nth)));
+    const useAll = (challenge: string, at: number) =>
+      Promise.allSettled(
+        passkeys.flatMap((passkeyID) =>
+          servers.map((store) =>
+            store.usePasskey({
+              ...{ passkeyID, counter: 0, time: at },
+              challenge: { challenge: `${challenge} ${passkeyID}`, expiresTime: at + 10 },
+            }),
+          ),
+        ),
+      );
+    // The second time, all of them find the same expired challenges to forget.
+    for (const [nth, challenge] of ['one', 'two'].entries()) {
+      const outcomes = await useAll(challenge, time + nth * 10);
+      const refusals = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []));
+      expect(refusals).toEqual(Array(40).fill('invalid_token'));
+    }
+    expect(await asking(databaseURL, 'SELECT challenge FROM answered_challenge')).toHaveLength(20);
+  });
+});

@@ -19,6 +19,14 @@ import {
   removeMember,
   updateMember,
 } from './accounts/members.ts';
+import {
+  addPasskey,
+  findPasskey,
+  getChallengeKey,
+  listPasskeys,
+  removePasskey,
+  usePasskey,
+} from './accounts/passkeys.ts';
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
 import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
@@ -267,6 +275,9 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     joinMember: changingAccess(audited('joinMember', besideOthers, joinMember)),
     updateMember: changingAccess(audited('updateMember', besideOthers, updateMember)),
     removeMember: changingAccess(audited('removeMember', besideOthers, removeMember)),
+    addPasskey: audited('addPasskey', besideOthers, addPasskey),
+    removePasskey: audited('removePasskey', besideOthers, removePasskey),
+    usePasskey: besideOthers(usePasskey),
     noteTokenUses: besideOthers(noteTokenUses),
     saveSegment: besideOthers(saveSegment),
     deleteSegment: besideOthers(deleteSegment),
@@ -308,6 +319,9 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     findInvitation: readingOnce(findInvitation),
     findMembers: readingOnce(findMembers),
     listMembers: readingOnce(listMembers),
+    getChallengeKey: () => readingOnce(getChallengeKey)(undefined),
+    listPasskeys: readingOnce(listPasskeys),
+    findPasskey: readingOnce(findPasskey),
     findUnknownProxy: () => readingOnce(readUnknownProxy)(undefined),
     listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),

@@ -8,6 +8,7 @@ import { createAccountReader, createAccountWriter } from './accounts/accounts.ts
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { createMemberReader, createMemberWriter } from './accounts/members.ts';
+import { createPasskeyReader, createPasskeyWriter } from './accounts/passkeys.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import { createSegmentReader, createSegmentWriter } from './accounts/segments.ts';
 import { createTokenReader, createTokenWriter } from './accounts/tokens.ts';
@@ -77,6 +78,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     detaching,
   };
   const tokens = createTokenWriter(db);
+  const { replacePasskeys, ...passkeys } = createPasskeyWriter(db);
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
   const deleteAccount = createAccountDeletion(db, { erasures, users, catalogues });
 
@@ -106,7 +108,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     ...createAccountWriter(db, { ...parts, tokens }),
     deleteAccount,
     ...tokens,
-    ...createMemberWriter(db, tokens),
+    ...createMemberWriter(db, { tokens, passkeys: { replacePasskeys } }),
+    ...passkeys,
     ...createSegmentWriter(db),
     ...createUnknownProxyWriter(db),
     recordAudit,
@@ -227,6 +230,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     listTokens: tokens.listTokens,
     findProofKeys: tokens.findProofKeys,
     ...createMemberReader(db),
+    ...createPasskeyReader(db),
     ...createSegmentReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),

@@ -3,6 +3,6 @@ import type { Page } from 'playwright-core';
 
 export const signInWith = async (page: Page, token: string): Promise<void> => {
   await page.getByLabel('Server token or viewer token').fill(token);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('navigation', { name: 'Console' }).waitFor();
 };

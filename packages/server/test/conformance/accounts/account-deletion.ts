@@ -24,7 +24,15 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
     ...{ account, memberID: `member-of-${account}`, emailaddress: ann, kind: 'viewer' },
     ...{ hash: `invitation-of-${account}`, expiresTime: time + 1_000, time },
   });
-  const joining = { hash: `invitation-of-${account}`, memberName: 'Ann', password: 'hashed', time };
+  const passkey = {
+    passkeyID: `passkey-of-${account}`,
+    passkeyName: 'Phone',
+    credentialID: `credential-of-${account}`,
+  };
+  const joining = {
+    ...{ hash: `invitation-of-${account}`, memberName: 'Ann', password: 'hashed', time },
+    passkey: { ...passkey, publicKey: 'pQECAyYgASFY', counter: 0, transports: [] },
+  };
   await store.joinMember({ ...joining, access: newToken('viewer') });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   const request = {
@@ -69,6 +77,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       expect(await site.events()).toEqual([]);
       expect(await store.listTokens({ account })).toEqual([]);
       expect(await store.listMembers({ account })).toEqual([]);
+      expect(await store.listPasskeys({ memberID: `member-of-${account}` })).toEqual([]);
       expect(await store.listSegments({ account })).toEqual([]);
       expect(await store.listRefused({ account, beyond: 0, limit: 10 })).toEqual({ requests: [], next: null });
       expect(await store.listAudit({ account, limit: 10 })).toEqual({ entries: [], next: null });

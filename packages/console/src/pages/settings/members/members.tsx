@@ -6,6 +6,7 @@ import { Table } from '../../../parts/table.tsx';
 import { isOwner } from '../../../reading/account.ts';
 import { type Member, members } from '../../../reading/member-names.ts';
 import { OwnersOnly } from '../owners-only.tsx';
+import { OwnPasskeys } from '../passkeys/passkeys.tsx';
 import { InvitationLink, type Invited } from './invitation-link.tsx';
 import { Invite } from './inviting.tsx';
 import { Remove } from './removing.tsx';
@@ -17,19 +18,20 @@ const State = ({ member: { joinedTime, signedInTime, invitationExpiresTime } }: 
   return signedInTime === undefined ? <>never</> : <Ago time={signedInTime} />;
 };
 
-export const Members = () => {
+const Team = () => {
   const [invited, setInvited] = useState<Invited | undefined>(undefined);
   if (!isOwner.value) return <OwnersOnly title="Team" what="who may sign in" />;
   const listed = members.value;
   return (
-    <div class="settings">
+    <>
       {invited && <InvitationLink invited={invited} close={() => setInvited(undefined)} />}
       <Card title={`Team${listed ? ` · ${listed.length}` : ''}`} tools={<Invite invited={setInvited} />} class="list">
         {listed === undefined && <Skeleton lines={4} />}
         {listed?.length === 0 && (
           <Empty title="Nobody signs in with a name yet">
             <p class="soft">
-              Invite yourself and your colleagues: each gets a password and a role, and the audit log says who did what.
+              Invite yourself and your colleagues: each gets a password or a passkey, and a role, and the audit log says
+              who did what.
             </p>
           </Empty>
         )}
@@ -50,6 +52,13 @@ export const Members = () => {
           />
         )}
       </Card>
-    </div>
+    </>
   );
 };
+
+export const Members = () => (
+  <div class="settings">
+    <Team />
+    <OwnPasskeys />
+  </div>
+);

@@ -11,7 +11,15 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 /** No operation does these, except replayRefused, whose entry refused.test.ts looks at. */
-const others = ['joinMember', 'deleteAccount', 'replayRefused', 'copy', 'backup'] as const;
+const others = [
+  'joinMember',
+  'addPasskey',
+  'removePasskey',
+  'deleteAccount',
+  'replayRefused',
+  'copy',
+  'backup',
+] as const;
 const overHTTP = auditActions.filter((action): action is Exclude<typeof action, (typeof others)[number]> =>
   (others as readonly string[]).every((other) => action !== other),
 );

@@ -4,6 +4,7 @@ import type { Invitation, Member, RequestOf, SigningIn, Store } from '../../stor
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { notifyAccess } from './access.ts';
+import { replacePasskeys } from './passkeys.ts';
 import { createAccess } from './tokens.ts';
 
 interface Row {
@@ -64,7 +65,7 @@ export const inviteMember = async (
 
 export const joinMember = async (
   db: Transaction,
-  { hash, memberName, password, time, access }: RequestOf<'joinMember'>,
+  { hash, memberName, password, passkey, time, access }: RequestOf<'joinMember'>,
 ): ReturnType<Store['joinMember']> => {
   const member = await find(db, 'invitation = $1 AND $2 < "invitationExpiresTime"', [hash, time]);
   if (!member) throw noInvitation();
@@ -75,6 +76,7 @@ export const joinMember = async (
      WHERE "memberID" = $1`,
     [memberID, token, memberName, password, time],
   );
+  await replacePasskeys(db, memberID, passkey, time);
   // The sessions that it made end with it, those too that are being made.
   if (before !== null) await revoke(db, before, time);
   return { account, memberID, access: { token, tokenID: access.tokenID, kind } };
@@ -117,7 +119,7 @@ export const findMembers = (
   db.all<SigningIn>(
     `SELECT m.account, m.token, t."tokenID", t.kind, m.password
      FROM member m JOIN token t USING (token) JOIN account a ON a.account = m.account
-     WHERE m.emailaddress = $1 AND t."revokedTime" IS NULL
+     WHERE m.emailaddress = $1 AND m.password IS NOT NULL AND t."revokedTime" IS NULL
      ORDER BY a."accountUUID" = $2 DESC, ${signedInTime} DESC NULLS LAST, m.token LIMIT $3`,
     [emailaddress, accountUUID, most],
   );

@@ -102,6 +102,10 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       columns:
         'memberID account kind token emailaddress memberName password joinedTime invitation invitationExpiresTime invitedBy createdTime',
     },
+    {
+      from: 'passkey',
+      columns: 'passkeyID memberID passkeyName credentialID publicKey counter transports createdTime lastUsedTime',
+    },
     { from: 'audit', columns: 'audit account token action subject time' },
     { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
     { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },

@@ -49,6 +49,9 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     SELECT "memberID", account, kind, token, emailaddress, "memberName", password, "joinedTime", invitation, "invitationExpiresTime",
       "invitedBy", "createdTime"
     FROM member`,
+  passkey: `
+    SELECT "passkeyID", "memberID", "passkeyName", "credentialID", "publicKey", counter, transports, "createdTime", "lastUsedTime"
+    FROM passkey`,
   audit: 'SELECT audit, account, token, action, subject, time FROM audit',
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',
   report_segment: 'SELECT account, "segmentName", filter, "createdTime", "updatedTime" FROM report_segment',

@@ -13,6 +13,8 @@ export const referenceTables = [
   'account_deletion',
   'catalogue',
   'member',
+  'passkey',
+  'answered_challenge',
   'erasure',
   'unknown_proxy',
 ] as const;

@@ -37,9 +37,17 @@ const recordings = {
     ...descendants.map((made) => ({ subject: { tokenID: made }, account: null, accountOf: made })),
   ],
   inviteMember: (_, { memberID, kind }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
-  joinMember: (_, { account, memberID, access }) => [{ subject: { memberID }, account, by: access.token }],
+  joinMember: ({ passkey }, { account, memberID, access }) => {
+    const by = { account, by: access.token };
+    const added: Entry[] = passkey
+      ? [{ action: 'addPasskey', subject: { memberID, passkeyID: passkey.passkeyID }, ...by }]
+      : [];
+    return [{ subject: { memberID }, ...by }, ...added];
+  },
   updateMember: ({ memberID, kind }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
   removeMember: ({ memberID }) => [{ subject: { memberID } }],
+  addPasskey: ({ memberID, passkey: { passkeyID } }) => [{ subject: { memberID, passkeyID } }],
+  removePasskey: ({ memberID, passkeyID }) => [{ subject: { memberID, passkeyID } }],
   // A repeated request only returns the progress.
   eraseContact: ({ time }, { contactUUID, erasedTime }) => (erasedTime === time ? [{ subject: { contactUUID } }] : []),
   linkUser: ({ token }, { contactUUID, linkID }) => [{ subject: { contactUUID, linkID }, by: token }],

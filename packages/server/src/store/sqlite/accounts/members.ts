@@ -2,6 +2,7 @@
 import { checkRoomForMember, noInvitation, unknownMember } from '../../rules/accounts/members.ts';
 import type { Invitation, Member, RequestOf, SigningIn } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import type { PasskeyWriter } from './passkeys.ts';
 import type { TokenWriter } from './tokens.ts';
 
 interface Row {
@@ -13,7 +14,12 @@ interface Row {
   readonly invitedBy: number | null;
 }
 
-export const createMemberWriter = (db: Connection, tokens: Pick<TokenWriter, 'createAccess'>) => {
+interface MemberParts {
+  readonly tokens: Pick<TokenWriter, 'createAccess'>;
+  readonly passkeys: Pick<PasskeyWriter, 'replacePasskeys'>;
+}
+
+export const createMemberWriter = (db: Connection, { tokens, passkeys }: MemberParts) => {
   const found = 'SELECT memberID, account, kind, token, joinedTime, invitedBy FROM member';
   const byAddress = db.prepare<[number, string], Row>(`${found} WHERE account = ? AND emailaddress = ?`);
   const byID = db.prepare<{ account: number; memberID: string }, Row>(
@@ -61,12 +67,13 @@ export const createMemberWriter = (db: Connection, tokens: Pick<TokenWriter, 'cr
       return { memberID, kind: kept };
     },
 
-    joinMember({ hash, time, memberName, password, access }: RequestOf<'joinMember'>) {
+    joinMember({ hash, time, memberName, password, passkey, access }: RequestOf<'joinMember'>) {
       const row = byInvitation.get({ hash, time });
       if (row === undefined) throw noInvitation();
       const { memberID, account, kind, token: before, invitedBy: createdBy } = row;
       const token = tokens.createAccess({ ...access, account, kind, time, createdBy, memberID });
       join.run({ memberID, token, memberName, password, time });
+      passkeys.replacePasskeys(memberID, passkey, time);
       // The sessions that it made end with it, those too that are being made.
       if (before !== null) revoke.run({ token: before, time });
       return { account, memberID, access: { token, tokenID: access.tokenID, kind } };
@@ -94,7 +101,7 @@ export const createMemberReader = (db: Connection) => {
   const signingIn = db.prepare<unknown[], SigningIn>(`
     SELECT m.account, m.token, t.tokenID, t.kind, m.password
     FROM member m JOIN token t USING (token) JOIN account a ON a.account = m.account
-    WHERE m.emailaddress = @emailaddress AND t.revokedTime IS NULL
+    WHERE m.emailaddress = @emailaddress AND m.password IS NOT NULL AND t.revokedTime IS NULL
     ORDER BY a.accountUUID = @accountUUID DESC, ${signedInTime} DESC, m.token LIMIT @most`);
   const invitation = db.prepare<RequestOf<'findInvitation'>, Invitation>(`
     SELECT m.memberID, m.emailaddress, m.memberName, m.kind, a.accountUUID, a.accountName

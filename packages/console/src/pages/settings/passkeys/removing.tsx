@@ -1,0 +1,48 @@
+/** Removes a passkey after saying what will happen. */
+import { useState } from 'preact/hooks';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { act } from '../../../parts/notices.tsx';
+import { type Passkey, removePasskey } from './own.ts';
+
+interface RemoveProps {
+  readonly passkey: Passkey;
+  readonly removed: () => void;
+}
+
+const RemoveDialog = ({ passkey, removed, close }: RemoveProps & { readonly close: () => void }) => {
+  const { passkeyID, passkeyName } = passkey;
+  const remove = () => {
+    close();
+    return act(() => removePasskey(passkeyID), { done: `“${passkeyName}” no longer signs in.`, after: removed });
+  };
+  return (
+    <Dialog title={`Remove “${passkeyName}”?`} close={close}>
+      <p>It no longer signs you in. Your device offers it until you delete it there too. Open sessions go on.</p>
+      <p class="dialog-actions">
+        <button type="button" onClick={close}>
+          Keep
+        </button>
+        <button type="button" class="danger" onClick={remove}>
+          Remove
+        </button>
+      </p>
+    </Dialog>
+  );
+};
+
+export const RemovePasskey = (props: RemoveProps) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Remove the passkey ${props.passkey.passkeyName}`}
+        onClick={() => setOpen(true)}
+      >
+        Remove …
+      </button>
+      {isOpen && <RemoveDialog {...props} close={() => setOpen(false)} />}
+    </>
+  );
+};

@@ -1,0 +1,227 @@
+import { limits } from '@firsthand/contract/limits';
+import { describe, expect, test } from 'vitest';
+import type { NewPasskey } from '../../../src/store/store.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { expectRefusal, newToken } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
+
+let nth = 0;
+/** A text that no other test uses: many of them share a store. */
+const fresh = (what: string) => `${what}-of-passkeys-${++nth}`;
+
+const newPasskey = (changes: Partial<NewPasskey> = {}): NewPasskey => ({
+  ...{
+    passkeyID: fresh('passkey'),
+    passkeyName: 'Phone',
+    credentialID: fresh('credential'),
+    publicKey: 'pQECAyYgASFY',
+  },
+  ...{ counter: 0, transports: ['internal', 'hybrid'] },
+  ...changes,
+});
+
+const newChallenge = ({ time }: Site, expiresTime = time + 1_000) => ({ challenge: fresh('challenge'), expiresTime });
+
+interface Joining {
+  readonly passkey?: NewPasskey;
+  readonly password?: string | null;
+  readonly emailaddress?: string;
+}
+
+/** A member who has joined, with a passkey or a password. */
+const join = async ({ store, account, time }: Site, { passkey, password = null, emailaddress }: Joining) => {
+  const hash = fresh('hash');
+  const address = emailaddress ?? `${fresh('ann')}@shop.example`;
+  const { memberID } = await store.inviteMember({
+    ...{ account, memberID: fresh('member'), emailaddress: address, kind: 'editor' },
+    ...{ hash, expiresTime: time + 1_000, time },
+  });
+  const joining = { hash, memberName: 'Ann', password, passkey, time, access: newToken('editor') };
+  const { access } = await store.joinMember(joining);
+  return { memberID, access, emailaddress: address };
+};
+
+const namesOf = async ({ store }: Site, memberID: string) =>
+  (await store.listPasskeys({ memberID })).map(({ passkeyName }) => passkeyName);
+
+export const describePasskeys = (newSite: NewSite): void => {
+  describe('passkeys', () => {
+    test('are joined with in place of a password, listed, and found by their credential', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const passkey = newPasskey({ counter: 7 });
+      const { memberID, access, emailaddress } = await join(site, { passkey });
+      const { publicKey, counter, ...listed } = passkey;
+      expect(await store.listPasskeys({ memberID })).toEqual([{ ...listed, createdTime: time, lastUsedTime: null }]);
+      const { passkeyID, credentialID } = passkey;
+      expect(await store.findPasskey({ credentialID })).toEqual({
+        ...{ account, memberID, ...access },
+        ...{ passkeyID, credentialID, publicKey, counter },
+      });
+      expect(await store.findPasskey({ credentialID: fresh('credential') })).toBeUndefined();
+      // Nobody signs in with a password that there is not.
+      expect(await store.findMembers({ emailaddress, most: 5 })).toEqual([]);
+    });
+
+    test('are added and removed, and the last way to sign in stays', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const first = newPasskey({ passkeyName: 'First', transports: [] });
+      const { memberID } = await join(site, { passkey: first });
+      const second = newPasskey({ passkeyName: 'Second' });
+      await store.addPasskey({ account, memberID, passkey: second, challenge: newChallenge(site), time: time + 1 });
+      expect(await namesOf(site, memberID)).toEqual(['First', 'Second']);
+      await store.removePasskey({ account, memberID, passkeyID: first.passkeyID, time });
+      expect(await store.findPasskey(first)).toBeUndefined();
+      const last = { account, memberID, passkeyID: second.passkeyID, time };
+      await expectRefusal(store.removePasskey(last), 'invalid_field');
+      await expectRefusal(store.removePasskey({ ...last, passkeyID: first.passkeyID }), 'invalid_field');
+      expect(await namesOf(site, memberID)).toEqual(['Second']);
+      const withPassword = await join(site, { password: 'hashed' });
+      const only = newPasskey();
+      const { memberID: other } = withPassword;
+      await store.addPasskey({ account, memberID: other, passkey: only, challenge: newChallenge(site), time });
+      await store.removePasskey({ account, memberID: other, passkeyID: only.passkeyID, time });
+      expect(await namesOf(site, other)).toEqual([]);
+    });
+
+    test('belong to one member each, and nobody else removes or takes over them', async () => {
+      const [site, others] = [await newSite(), await newSite()];
+      const { store, account, time } = site;
+      const passkey = newPasskey();
+      const ann = await join(site, { passkey, password: 'hashed' });
+      const ben = await join(site, { password: 'hashed' });
+      const { passkeyID, credentialID } = passkey;
+      await expectRefusal(store.removePasskey({ account, memberID: ben.memberID, passkeyID, time }), 'invalid_field');
+      const { memberID } = ann;
+      await expectRefusal(
+        others.store.removePasskey({ account: others.account, memberID, passkeyID, time }),
+        'unknown_member',
+      );
+      const adding = { passkey: newPasskey({ credentialID }), challenge: newChallenge(site), time };
+      await expectRefusal(store.addPasskey({ account, memberID: ben.memberID, ...adding }), 'invalid_field');
+      await expectRefusal(join(site, { passkey: newPasskey({ credentialID }) }), 'invalid_field');
+      await expectRefusal(
+        others.store.addPasskey({ account: others.account, memberID, ...adding, passkey: newPasskey() }),
+        'unknown_member',
+      );
+      expect(await store.findPasskey({ credentialID })).toMatchObject({ memberID, passkeyID });
+    });
+
+    test('are as many as a member may have, even when they are added at once', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { memberID } = await join(site, { password: 'hashed' });
+      const add = () =>
+        store.addPasskey({ account, memberID, passkey: newPasskey(), challenge: newChallenge(site), time });
+      const most = limits.passkeysPerMember;
+      const added = await Promise.allSettled(Array.from({ length: most + 3 }, add));
+      expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(most);
+      expect(await store.listPasskeys({ memberID })).toHaveLength(most);
+      await expectRefusal(add(), 'invalid_field');
+    });
+
+    test('answer each challenge once, whatever it was for, and remember no expired one', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const passkey = newPasskey();
+      const { memberID } = await join(site, { passkey });
+      const use = (challenge: { challenge: string; expiresTime: number }, at = time) =>
+        store.usePasskey({ passkeyID: passkey.passkeyID, counter: 0, challenge, time: at });
+      const challenge = newChallenge(site);
+      await use(challenge);
+      await expectRefusal(use(challenge), 'invalid_token');
+      await expectRefusal(
+        store.addPasskey({ account, memberID, passkey: newPasskey(), challenge, time }),
+        'invalid_token',
+      );
+      expect(await store.listPasskeys({ memberID })).toMatchObject([{ lastUsedTime: time }]);
+      const raced = newChallenge(site);
+      const outcomes = await Promise.allSettled([use(raced), use(raced), use(raced)]);
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+      // Forgotten when it has expired, which the caller checks.
+      await use(newChallenge(site, time + 2_000), time + 1_000);
+      await use(challenge, time + 1_000);
+    });
+
+    test('sign in with a counter that grows, unless they do not count, and not when they are removed', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const passkey = newPasskey({ counter: 5 });
+      const { memberID } = await join(site, { passkey, password: 'hashed' });
+      const { passkeyID } = passkey;
+      const use = (counter: number) =>
+        store.usePasskey({ passkeyID, counter, challenge: newChallenge(site), time: time + counter });
+      for (const back of [0, 4, 5]) await expectRefusal(use(back), 'invalid_token');
+      await use(6);
+      await use(4_294_967_295);
+      expect(await store.findPasskey(passkey)).toMatchObject({ counter: 4_294_967_295 });
+      await store.removePasskey({ account, memberID, passkeyID, time });
+      await expectRefusal(use(4_294_967_296), 'invalid_token');
+    });
+
+    test('go with the member, and with the next invitation that is taken', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const [passkey, second] = [newPasskey(), newPasskey()];
+      const { memberID, emailaddress } = await join(site, { passkey });
+      await store.addPasskey({ account, memberID, passkey: second, challenge: newChallenge(site), time });
+      const third = newPasskey();
+      await join(site, { passkey: third, emailaddress });
+      expect(await store.listPasskeys({ memberID })).toMatchObject([{ passkeyID: third.passkeyID }]);
+      await join(site, { password: 'hashed', emailaddress });
+      expect(await store.listPasskeys({ memberID })).toEqual([]);
+      const fourth = newPasskey();
+      await store.addPasskey({ account, memberID, passkey: fourth, challenge: newChallenge(site), time });
+      await store.removeMember({ account, memberID, time });
+      expect(await store.findPasskey(fourth)).toBeUndefined();
+      expect(await store.listPasskeys({ memberID })).toEqual([]);
+      const adding = { account, memberID, passkey: newPasskey(), challenge: newChallenge(site), time };
+      await expectRefusal(store.addPasskey(adding), 'unknown_member');
+    });
+
+    test('do not sign in when the access of the member is revoked', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const leaked = newToken('server');
+      await store.createToken({ ...leaked, account });
+      const { token: by = 0 } = (await store.findAccess(leaked.hash, time)) ?? {};
+      const hash = fresh('hash');
+      const invited = { account, memberID: fresh('member'), emailaddress: `${fresh('eve')}@shop.example`, by } as const;
+      const { memberID } = await store.inviteMember({ ...invited, kind: 'server', hash, expiresTime: time + 1, time });
+      const passkey = newPasskey();
+      await store.joinMember({
+        ...{ hash, memberName: 'Eve', password: null, passkey, time, access: newToken('server') },
+      });
+      await store.revokeToken({ account, tokenID: leaked.tokenID, descendants: true, time });
+      expect(await store.findPasskey(passkey)).toBeUndefined();
+      const adding = { account, memberID, passkey: newPasskey(), challenge: newChallenge(site), time };
+      await expectRefusal(store.addPasskey(adding), 'unknown_member');
+    });
+
+    test('have challenges that are sealed with one key of the database', async () => {
+      const { store } = await newSite();
+      const key = await store.getChallengeKey();
+      expect(key).toHaveLength(32);
+      expect(await store.getChallengeKey()).toEqual(key);
+    });
+
+    test('stand in the audit log when they are added and removed', async () => {
+      const site = await newSite();
+      const { store, account, server, time } = site;
+      const [passkey, second] = [newPasskey(), newPasskey()];
+      const { memberID, access } = await join(site, { passkey });
+      const by = server.token;
+      await store.addPasskey({ account, memberID, passkey: second, challenge: newChallenge(site), by, time });
+      await store.removePasskey({ account, memberID, passkeyID: passkey.passkeyID, by, time });
+      const { entries } = await store.listAudit({ account, limit: 4 });
+      const [first, other] = [passkey, second].map(({ passkeyID }) => ({ memberID, passkeyID }));
+      expect(entries).toMatchObject([
+        { action: 'removePasskey', actor: server.tokenID, subject: first },
+        { action: 'addPasskey', actor: server.tokenID, subject: other },
+        { action: 'addPasskey', actor: access.tokenID, subject: first },
+        { action: 'joinMember', actor: access.tokenID, subject: { memberID } },
+      ]);
+    });
+  });
+};
