@@ -81,7 +81,7 @@ const choiceArbitrary = fc.record({
     'weekday',
     'contactTagID',
     'entryPage',
-    'first:title',
+    'first:utm_campaign',
   ),
   measure: fc.constantFrom('people', 'users', 'sessions', 'events'),
   event: fc.constantFrom(undefined, 1, 4),
