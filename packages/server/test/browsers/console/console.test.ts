@@ -314,6 +314,8 @@ describe('over a shop', () => {
         'person?user=visitor-number-1',
         'catalogue',
         'settings',
+        'settings?tab=people',
+        'settings?tab=storage',
         'set-up',
       ];
       for (const path of paths) {

@@ -59,7 +59,7 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
   const row = owner.page.getByRole('row', { name: /ben@shop\.example/ });
   await owner.page.reload();
   await row.getByText('Ben Lime').waitFor(soon);
-  await row.getByRole('button', { name: 'Role of ben@shop.example' }).click();
+  await row.getByRole('button', { name: 'editor, the role of ben@shop.example' }).click();
   await owner.page.getByRole('radio', { name: 'viewer' }).check();
   await owner.page.getByRole('button', { name: 'Change' }).click();
   await shows(owner.page, 'ben@shop.example is viewer now.');

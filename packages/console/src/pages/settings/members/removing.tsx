@@ -53,7 +53,7 @@ export const Remove = ({ member, invited }: RemoveProps) => {
     );
   return (
     <>
-      <button type="button" class="quiet" aria-label={`New invitation for ${memberEmailaddress}`} onClick={again}>
+      <button type="button" class="quiet" aria-label={`New link for ${memberEmailaddress}`} onClick={again}>
         New link
       </button>
       <button type="button" class="quiet" aria-label={`Remove ${memberEmailaddress}`} onClick={() => setOpen(true)}>

@@ -42,7 +42,11 @@ export const RoleChoice = ({ member }: { readonly member: Member }) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" aria-label={`Role of ${member.memberEmailaddress}`} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        aria-label={`${member.memberRole}, the role of ${member.memberEmailaddress}`}
+        onClick={() => setOpen(true)}
+      >
         {member.memberRole} …
       </button>
       {isOpen && <RoleDialog member={member} close={() => setOpen(false)} />}
