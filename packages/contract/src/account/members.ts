@@ -28,13 +28,7 @@ const emailaddress = field.described(
   'ben@shop.example',
 );
 const memberName = 'The name of the member; "" until there is one.';
-/** A name that may be shown in a line. */
-export const memberNameField = field.name
-  .trim()
-  .refine(
-    (value) => !/[\p{Cc}\p{Cf}]/u.test(value),
-    'must not hold control characters, nor characters that change the direction of writing',
-  );
+export const memberNameField = field.nameInLine;
 
 const which = {
   accountUUID: field.described(

@@ -13,6 +13,8 @@ export const exportedTables = [
   'catalogue',
   'member',
   'report_segment',
+  'report_view',
+  'share_link',
   'user',
   'contact',
   'contact_tag',

@@ -21,8 +21,16 @@ import {
 } from './accounts/members.ts';
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
 import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
+import {
+  createShareLink,
+  findShareLink,
+  listShareLinks,
+  noteShareLinkUse,
+  revokeShareLink,
+} from './accounts/share-links.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
 import { noteUnknownProxy } from './accounts/unknown-proxy.ts';
+import { deleteView, listViews, saveView } from './accounts/views.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
@@ -270,6 +278,11 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     noteTokenUses: besideOthers(noteTokenUses),
     saveSegment: besideOthers(saveSegment),
     deleteSegment: besideOthers(deleteSegment),
+    saveView: besideOthers(saveView),
+    deleteView: besideOthers(deleteView),
+    createShareLink: audited('createShareLink', besideOthers, createShareLink),
+    revokeShareLink: audited('revokeShareLink', besideOthers, revokeShareLink),
+    noteShareLinkUse: besideOthers(noteShareLinkUse),
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [
@@ -313,6 +326,9 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     getAccount: reading(getAccount),
     listCatalogue: readingOnce((db, { account, kind }) => listCatalogue(db, account, kind)),
     listSegments: readingOnce(listSegments),
+    listViews: readingOnce(listViews),
+    listShareLinks: readingOnce(listShareLinks),
+    findShareLink: readingOnce(findShareLink),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
     searchContact: reading(searchContact, ({ externalID, address }) =>

@@ -10,8 +10,10 @@ import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { createMemberReader, createMemberWriter } from './accounts/members.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import { createSegmentReader, createSegmentWriter } from './accounts/segments.ts';
+import { createShareLinkReader, createShareLinkWriter } from './accounts/share-links.ts';
 import { createTokenReader, createTokenWriter } from './accounts/tokens.ts';
 import { createUnknownProxyWriter } from './accounts/unknown-proxy.ts';
+import { createViewReader, createViewWriter } from './accounts/views.ts';
 import type { Arrangement } from './arrangement.ts';
 import { type Call, carryOut, type Reads } from './calls.ts';
 import { createClaimWriter } from './contacts/claims.ts';
@@ -101,13 +103,16 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   };
 
   const { link: _, ...linkOperations } = links;
+  const { checkMaker, ...tokenOperations } = tokens;
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
     ...createAccountWriter(db, { ...parts, tokens }),
     deleteAccount,
-    ...tokens,
+    ...tokenOperations,
     ...createMemberWriter(db, tokens),
     ...createSegmentWriter(db),
+    ...createViewWriter(db),
+    ...createShareLinkWriter(db, tokens),
     ...createUnknownProxyWriter(db),
     recordAudit,
     logEvents,
@@ -228,6 +233,8 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     findProofKeys: tokens.findProofKeys,
     ...createMemberReader(db),
     ...createSegmentReader(db),
+    ...createViewReader(db),
+    ...createShareLinkReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),
     getEvents: createEventPager(db, { log, mostBetween: eventsPerSegment }),

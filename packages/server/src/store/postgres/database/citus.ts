@@ -13,6 +13,7 @@ export const referenceTables = [
   'account_deletion',
   'catalogue',
   'member',
+  'share_link',
   'erasure',
   'unknown_proxy',
 ] as const;
@@ -43,6 +44,7 @@ export const distributedTables = {
   contact_term: 'account',
   owner_change: 'account',
   report_segment: 'account',
+  report_view: 'account',
   event_total: 'account',
   account_day: 'account',
   event: 'holder',

@@ -40,6 +40,8 @@ const recordings = {
   joinMember: (_, { account, memberID, access }) => [{ subject: { memberID }, account, by: access.token }],
   updateMember: ({ memberID, kind }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
   removeMember: ({ memberID }) => [{ subject: { memberID } }],
+  createShareLink: ({ shareID }) => [{ subject: { shareID } }],
+  revokeShareLink: ({ shareID }) => [{ subject: { shareID } }],
   // A repeated request only returns the progress.
   eraseContact: ({ time }, { contactUUID, erasedTime }) => (erasedTime === time ? [{ subject: { contactUUID } }] : []),
   linkUser: ({ token }, { contactUUID, linkID }) => [{ subject: { contactUUID, linkID }, by: token }],
