@@ -2,6 +2,7 @@
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
+import { ViewsMenu } from '../parts/views/views-menu.tsx';
 import { Explore } from './events/explore.tsx';
 import { Funnel } from './events/funnel.tsx';
 import { Retention } from './events/retention.tsx';
@@ -9,18 +10,25 @@ import { Retention } from './events/retention.tsx';
 const tabs = { explore: 'Explore', funnel: 'Funnel', retention: 'Retention' } as const;
 const contents = { explore: Explore, funnel: Funnel, retention: Retention } as const;
 
+const chosenReport = () => chosenTab({ parameter: 'tab', tabs });
+
+export const EventReports = () => {
+  const Content = contents[chosenReport()];
+  return <Content />;
+};
+
 export const Events = () => {
-  const chosen = chosenTab({ parameter: 'tab', tabs });
-  const Content = contents[chosen];
+  const chosen = chosenReport();
   return (
     <>
       <header class="page-head">
         <h1>Events</h1>
         <Tabs parameter="tab" tabs={tabs} label="Report" />
+        <ViewsMenu />
         <RangePicker compares={chosen === 'explore'} />
       </header>
       <Filters />
-      <Content />
+      <EventReports />
     </>
   );
 };

@@ -4,6 +4,7 @@ import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
+import { ViewsMenu } from '../parts/views/views-menu.tsx';
 import { account, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
@@ -23,6 +24,15 @@ const Online = () => {
     </a>
   );
 };
+
+export const OverviewReports = () => (
+  <>
+    <Measures />
+    <div class="groups">
+      <Groups />
+    </div>
+  </>
+);
 
 export const Overview = () => {
   const [hasArrived, setArrived] = useState(false);
@@ -46,13 +56,11 @@ export const Overview = () => {
       <header class="page-head">
         <h1>Overview</h1>
         <Online />
+        <ViewsMenu />
         <RangePicker />
       </header>
       <Filters />
-      <Measures />
-      <div class="groups">
-        <Groups />
-      </div>
+      <OverviewReports />
     </>
   );
 };

@@ -6,16 +6,25 @@ import { AuditLog } from './settings/audit-log.tsx';
 import { Members } from './settings/members/members.tsx';
 import { Privacy } from './settings/privacy.tsx';
 import { Refused } from './settings/refused/refused.tsx';
+import { ShareLinks } from './settings/share-links.tsx';
 import { Tokens } from './settings/tokens.tsx';
 
 const tabs = {
   tokens: 'Tokens',
   people: 'Team',
+  shared: 'Share links',
   refused: 'Refused',
   privacy: 'Privacy',
   audit: 'Audit log',
 } as const;
-const contents = { tokens: Tokens, people: Members, refused: Refused, privacy: Privacy, audit: AuditLog } as const;
+const contents = {
+  tokens: Tokens,
+  people: Members,
+  shared: ShareLinks,
+  refused: Refused,
+  privacy: Privacy,
+  audit: AuditLog,
+} as const;
 
 export const Settings = () => {
   useEffect(() => {
