@@ -72,7 +72,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                 },
                 ...rows.map((each) => {
                   const value = valueIn(each);
-                  const text = textOf(value);
+                  const text = each.eventName || textOf(value);
                   return {
                     key: `value ${value}`,
                     cells: [

@@ -154,7 +154,7 @@ const Group = ({
   });
   const barOf = (row: Row) => {
     const value = valueIn(row);
-    const text = value === null ? 'None' : label(value);
+    const text = value === null ? 'None' : (row.eventName ?? label(value));
     return {
       key: JSON.stringify(value),
       label: text,
