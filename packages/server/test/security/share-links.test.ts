@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/refusal.ts';
 import type { AnswerTo, Question } from '../../src/reports/questions.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../console/requests.ts';
 import { createFakeReports, type FakeReports } from '../fixtures/reports/fake-reports.ts';
@@ -206,6 +207,23 @@ describe('whoever has a link', () => {
       for (const hidden of [accountUUID, shareID, ...Object.values(tokens)]) expect(text).not.toContain(hidden);
     }
   });
+});
+
+test('a report that is refused later says nothing of its filter', async () => {
+  const { shareSecret } = await make();
+  for (const [code, status] of [
+    ['invalid_field', 400],
+    ['unknown_segment', 400],
+    ['report_too_slow', 503],
+    ['no_reports', 503],
+  ] as const) {
+    answer = () => Promise.reject(new Refusal(code, { field: 'filter.mail', message: 'ann@shop.example' }));
+    const refused = await ask({ shareSecret });
+    expect(refused.status).toBe(status);
+    expect(JSON.stringify(refused.body)).not.toMatch(/mail|@/);
+  }
+  answer = async () => undefined;
+  expect((await ask({ shareSecret })).status).toBe(200);
 });
 
 describe('a link that has ended', () => {

@@ -1,5 +1,6 @@
 /** Asks the reports of share links: each as it was stored, one of an account at a time, and for all who look at it at once. */
 
+import type { ErrorCode } from '@firsthand/contract/errors';
 import type { SharedOperation } from '@firsthand/contract/reports/share-link';
 import { BoundedMap } from '../../../bounded-map.ts';
 import { hashToken } from '../../../ingest/token.ts';
@@ -30,6 +31,19 @@ export interface OpenLink {
   readonly link: OpenedShareLink;
   readonly view: SharedView;
 }
+
+/** The refusal of a report that was taken when the link was made. The reason may quote its filter, which holders of the link don't read. */
+const notShown = (): Refusal =>
+  new Refusal('invalid_field', { message: 'this report cannot be shown any more: ask for another link' });
+
+/** The refusals that say nothing of a report. */
+const sayNothing: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'not_kept', 'internal'];
+
+const withoutReason = (error: unknown): unknown => {
+  if (!(error instanceof Refusal)) return error;
+  const { code, retryAfterSeconds } = error;
+  return sayNothing.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : notShown();
+};
 
 interface Surroundings {
   readonly store: Pick<Store, 'findShareLink' | 'noteShareLinkUse'>;
@@ -108,6 +122,7 @@ export const createSharedReports = ({
     const { createdTime } = link;
     const time = now();
     const input = requestAt(report, { moving: view.moving, createdTime, time });
+    if (input === undefined) throw notShown();
     // The operation's own input: requestAt has checked it with its schema.
     const { through, milliseconds, ...shown } = await (
       answering[report.operation] as (
@@ -132,7 +147,11 @@ export const createSharedReports = ({
       const key = `${link.shareID} ${report.part}`;
       const shared = answers.get(key);
       if (shared && clock() < shared.until) return shared.answer;
-      const answer = inTurn(link.account, () => answerOf(opened, report));
+      const answer = inTurn(link.account, () =>
+        answerOf(opened, report).catch((error: unknown) => {
+          throw withoutReason(error);
+        }),
+      );
       const entry = { answer, until: Infinity };
       answers.delete(key);
       answers.set(key, entry);

@@ -115,7 +115,10 @@ export const toSharedReports = async (
   throw invalid('report', `must be at most ${most} bytes of JSON, with the filters of its segments`);
 };
 
-/** The checked request of a stored report at a time: its days move on from `createdTime`, when the link was made. */
+/**
+ * The checked request of a stored report at a time: its days move on from `createdTime`, when the link was made. undefined: an earlier
+ * version took what this one refuses.
+ */
 export const requestAt = (
   { operation, request }: SharedReport,
   {
@@ -123,14 +126,12 @@ export const requestAt = (
     createdTime,
     time,
   }: { readonly moving?: Moving | undefined; readonly createdTime: number; readonly time: number },
-): InputOf<SharedOperation> => {
+): InputOf<SharedOperation> | undefined => {
   const { from, to, timezone } = request;
   const move = moving && createMove(moving, timezone as string, createdTime, time);
   const moved = move
     ? { ...request, from: move(from as string), ...(to !== undefined && { to: move(to as string) }) }
     : request;
   const checked = check<InputOf<SharedOperation>>(operations[operation].input, moved);
-  // An earlier version took what this one refuses.
-  if (!checked.ok) throw new Refusal('no_reports', { message: 'this report can no longer be shown: make a new link' });
-  return checked.value;
+  return checked.ok ? checked.value : undefined;
 };
