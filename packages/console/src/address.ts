@@ -12,14 +12,15 @@ export const pageName = computed(() => current.value.pathname.replace(/^.*\/cons
 /** The query parameters that are there. */
 export const query = computed(() => current.value.searchParams);
 
+const { pathname } = current.peek();
 /** The URL below which the service is reached, without a slash at its end. The page of a share link is one level deeper than others. */
-export const root = new URL(
-  location.pathname.replace(/\/console(\/shared)?(\/[^/]*)?$/, '/'),
-  location.href,
-).href.replace(/\/$/, '');
+export const root = new URL(pathname.replace(/\/console(\/shared)?(\/[^/]*)?$/, '/'), location.href).href.replace(
+  /\/$/,
+  '',
+);
 
 /** The secret of the share link whose page this is. */
-export const shareSecret = /\/console\/shared\/([^/]+)$/.exec(location.pathname)?.[1];
+export const shareSecret = /\/console\/shared\/([^/]+)$/.exec(pathname)?.[1];
 
 export type Changes = Readonly<Record<string, string | null | undefined>>;
 
