@@ -57,7 +57,7 @@ const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
 /** The secret kinds of an account's tokens: all read its data. */
 const readers = ['viewer', 'editor', 'server'] as const;
-/** The kinds that change contacts, catalogues and segments. */
+/** The kinds that change contacts, catalogues, segments and views, and share reports. */
 const editors = ['editor', 'server'] as const;
 /** What each report may be refused with. */
 const ofReports = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
@@ -105,7 +105,8 @@ export const operations = {
     output: account.createTokenOutput,
   }),
   revokeToken: post({
-    summary: 'Revoke a token, with descendants=true also every token that it made. They stop working at once.',
+    summary:
+      'Revoke a token, with descendants=true also every token and share link that it made. They stop working at once.',
     paths: ['/account/revokeToken'],
     tokens: owners,
     example: ['descendants'],
@@ -140,7 +141,7 @@ export const operations = {
   }),
   removeMember: post({
     summary: 'Remove a member, with the name and e-mail address. Open sessions of the member end at once.',
-    details: 'Tokens that the member created go on working.',
+    details: 'Tokens and share links that the member created go on working.',
     paths: ['/account/removeMember'],
     tokens: owners,
     refuses: ['unknown_member'],

@@ -19,7 +19,7 @@ export const roleKinds = { viewer: 'viewer', editor: 'editor', owner: 'server' }
 export const roleOf = (kind: TokenKind): MemberRole => (kind === 'viewer' || kind === 'editor' ? kind : 'owner');
 
 const whatRolesDo =
-  '`viewer` reads; `editor` also changes contacts, catalogues and segments; `owner` does all that an account may.';
+  '`viewer` reads; `editor` also changes contacts, catalogues, segments and views, and shares reports; `owner` does all that an account may.';
 const role = field.described(field.oneOf(memberRoles), whatRolesDo, 'editor');
 const toldRole = field.described(z.enum(memberRoles), whatRolesDo, 'editor');
 const emailaddress = field.described(
