@@ -12,8 +12,15 @@ export const pageName = computed(() => current.value.pathname.replace(/^.*\/cons
 /** The query parameters that are there. */
 export const query = computed(() => current.value.searchParams);
 
-/** The URL below which the service is reached, without a slash at its end. */
-export const root = new URL('..', new URL(location.href.replace(/\/console$/, '/console/'))).href.replace(/\/$/, '');
+const { pathname } = current.peek();
+/** The URL below which the service is reached, without a slash at its end. The page of a share link is one level deeper than others. */
+export const root = new URL(pathname.replace(/\/console(\/shared)?(\/[^/]*)?$/, '/'), location.href).href.replace(
+  /\/$/,
+  '',
+);
+
+/** The secret of the share link whose page this is. */
+export const shareSecret = /\/console\/shared\/([^/]+)$/.exec(pathname)?.[1];
 
 /** Whether other machines can't open this address. */
 export const isOnThisMachine = (): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
@@ -39,8 +46,22 @@ export const hrefOf = (page: string, parameters: Changes = {}): string => {
   return (page || './') + changed(kept, parameters);
 };
 
+/** The address of a page with this query, in the account that is open. */
+export const hrefOfQuery = (page: string, text: string): string =>
+  (page || './') + changed(new URLSearchParams(text), { account: query.value.get('account') });
+
 /** The address of this page with some parameters changed. */
-export const hrefWith = (changes: Changes): string => (pageName.value || './') + changed(query.value, changes);
+export const hrefWith = (changes: Changes): string => {
+  const page = shareSecret === undefined ? pageName.value || './' : '';
+  return page + changed(query.value, changes);
+};
+
+/** Shows a page in the one of a share link, whose address stays: further parameters of that one count. */
+export const showHere = (page: string, text: string): void => {
+  const shown = new URL(`${root}/console/${page}?${text}`);
+  for (const [name, value] of new URL(location.href).searchParams) shown.searchParams.set(name, value);
+  current.value = shown;
+};
 
 const arrive = (): void => {
   current.value = new URL(location.href);
@@ -50,6 +71,10 @@ const arrive = (): void => {
 export const go = (href: string, { replace = false } = {}): void => {
   const to = new URL(href, location.href);
   const from = current.peek();
+  if (shareSecret !== undefined) {
+    current.value = new URL(to.search, from);
+    return;
+  }
   if (to.href === from.href) return;
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
   arrive();
@@ -71,7 +96,7 @@ const isPlain = ({ button, altKey, ctrlKey, metaKey, shiftKey }: MouseEvent): bo
 
 /** Follows links between pages of the console without loading it again. */
 export const followLinks = (): void => {
-  addEventListener('popstate', arrive);
+  if (shareSecret === undefined) addEventListener('popstate', arrive);
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
     if (!link || event.defaultPrevented || !isPlain(event) || link.target || link.hasAttribute('download')) return;

@@ -1,7 +1,7 @@
 /** Starts the console: finds out who is signed in, then shows the pages or asks to sign in. */
 import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
-import { followLinks, pageName } from './address.ts';
+import { followLinks, pageName, shareSecret } from './address.ts';
 import { messageOf } from './api.ts';
 import { Frame } from './frame/frame.tsx';
 import { listenForKeys } from './frame/keys.ts';
@@ -43,25 +43,10 @@ const fail = (error: unknown): void => {
   );
 };
 
-followLinks();
-listenForKeys();
-followDays();
-// After signing in too: the account may be another one.
-effect(() => {
-  const signedIn = session.value?.accountUUID;
-  forgetAnswers();
-  account.value = undefined;
-  if (signedIn !== undefined) readAccount().catch(fail);
-});
-place.replaceChildren();
-render(<Console />, place);
-
 // Also when a second link is opened in the same tab, which changes nothing but the fragment.
 const openInvitation = () => {
   invitation.value = pageName.peek() === 'join' ? (takeCode() ?? invitation.peek() ?? '') : undefined;
 };
-addEventListener('hashchange', openInvitation);
-openInvitation();
 
 const begin = async (): Promise<void> => {
   if (pageName.peek() === 'join') return;
@@ -71,4 +56,32 @@ const begin = async (): Promise<void> => {
   if (!session.value) await findSession();
   if (problem && !session.value) signedOutBecause.value = problem;
 };
-begin().catch(fail);
+
+const openConsole = (): void => {
+  listenForKeys();
+  followDays();
+  // After signing in too: the account may be another one.
+  effect(() => {
+    const signedIn = session.value?.accountUUID;
+    forgetAnswers();
+    account.value = undefined;
+    if (signedIn !== undefined) readAccount().catch(fail);
+  });
+  render(<Console />, place);
+  addEventListener('hashchange', openInvitation);
+  openInvitation();
+  begin().catch(fail);
+};
+
+/** Nobody is signed in to the page of a share link, even if the browser is. */
+const openShared = async (): Promise<void> => {
+  const { Shared } = await import('./pages/shared.tsx');
+  place.replaceChildren();
+  render(<Shared />, place);
+};
+
+followLinks();
+if (shareSecret === undefined) {
+  place.replaceChildren();
+  openConsole();
+} else openShared().catch(fail);

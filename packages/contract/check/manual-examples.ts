@@ -89,6 +89,25 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
   const within = { ...november, filter: JSON.stringify({ segment: segmentName }) };
   await answerOf(server.GET('/report/reportTotals', { params: { query: within } }));
   await answerOf(server.POST('/report/deleteSegment', { body: { segmentName } }));
+  const viewName = 'Who signs up';
+  await answerOf(
+    server.POST('/report/createView', { body: { viewName, viewPage: 'events', viewQuery: 'tab=funnel' } }),
+  );
+  const { view } = await answerOf(server.GET('/report/listViews'));
+  for (const { updatedTime } of view) new Date(updatedTime);
+  await answerOf(server.POST('/report/deleteView', { body: { viewName } }));
+  const { shareID } = await answerOf(
+    server.POST('/report/createShareLink', {
+      body: {
+        shareName: 'People by day',
+        viewPage: 'overview',
+        report: [{ part: 'totals', operation: 'reportTotals', request: { ...november, to: '2026-12-01' } }],
+      },
+    }),
+  );
+  const { shareLink } = await answerOf(server.GET('/report/listShareLinks'));
+  for (const { expiresTime } of shareLink) new Date(expiresTime);
+  await answerOf(server.POST('/report/revokeShareLink', { body: { shareID } }));
   const live = await answerOf(server.GET('/report/reportLive', { params: { query: { limit: 5 } } }));
   if (live.page.row.length > 5) throw new Error('a list has at most as many rows as asked');
 

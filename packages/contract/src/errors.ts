@@ -30,6 +30,11 @@ export const errors = {
   unknown_token: { status: 404, when: 'no token of the account has this tokenID' },
   unknown_member: { status: 404, when: 'no member of the account has this memberID' },
   unknown_refused: { status: 404, when: 'no refused request with this refusedID is on the list of the account' },
+  unknown_view: { status: 404, when: 'no view of the account has this name' },
+  unknown_share_link: {
+    status: 404,
+    when: 'no share link has this shareID or secret: it was revoked, has ended, or never was',
+  },
   unknown_segment: { status: 404, when: 'no segment of the account has this name' },
   method_not_allowed: { status: 405, when: 'the path does not take this method; `Allow` lists those that it takes' },
   email_taken: { status: 409, when: 'the e-mail address belongs to another contact' },

@@ -147,6 +147,12 @@ export const segmentName = described(
   'Teapot buyers',
 );
 
+export const viewName = described(
+  canonical(filledText(limits.nameLength), limits.nameLength),
+  'The name of the view. Without spaces around it, in Unicode NFC; upper and lower case differ.',
+  'Teapots this month',
+);
+
 /** The most entries of a page. */
 export const pageLimit = (most: number) =>
   described(integer(1, most), 'The most entries of one page; 100 if absent.', 100);
@@ -237,10 +243,18 @@ export const accountUUID = made('The account.', 'h4qK0LxRj2mWc9ZtYpA3b');
 export const tokenID = made('Names a token without revealing it.', 'x8Tn2kQwYb5rEv7uJc1Lz');
 export const refusedID = made('The refused request.', '17');
 export const memberID = made('Names a member.', 'm9Tn2kQwYb5rEv7uJc1Lz');
+export const shareID = made('Names a share link without revealing it.', 's7Tn2kQwYb5rEv7uJc1Lz');
 export const linkID = made('The link.', '1042');
 export const claimID = made('The claim: the handle that the browser token was given.', 'uR5sW2nPz8kYt0aVb6QeG');
 
 export const name = text(limits.nameLength);
+/** A name that may be shown in a line. */
+export const nameInLine = name
+  .trim()
+  .refine(
+    (value) => !/[\p{Cc}\p{Cf}]/u.test(value),
+    'must not hold control characters, nor characters that change the direction of writing',
+  );
 export const email = described(filledText(limits.emailLength), "The contact's e-mail address.", 'ann@shop.example');
 
 /** Control characters would break the text of a contactProof into other lines. */

@@ -44,6 +44,18 @@ export const limits = {
   conditionsPerFilter: 50,
   valuesPerCondition: 100,
   segmentsPerAccount: 100,
+  viewsPerAccount: 100,
+  /** The query of the address of a view. */
+  viewQueryLength: 4 * 1024,
+  /** Share links of an account that have not ended, and the days for which one is valid: at most, and if a request does not say. */
+  shareLinksPerAccount: 100,
+  shareLinkDays: 366,
+  shareLinkDefaultDays: 30,
+  reportsPerShareLink: 12,
+  /** Rows in a breakdown that is shared. */
+  rowsPerSharedBreakdown: 100,
+  /** The JSON of all reports of a share link, with the filters of its segments. */
+  shareLinkBytes: 64 * 1024,
   /** People who may sign in to the console of an account, or are invited. */
   membersPerAccount: 200,
   passkeysPerMember: 10,

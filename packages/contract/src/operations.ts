@@ -15,6 +15,8 @@ import * as link from './link.ts';
 import * as people from './reports/people.ts';
 import * as report from './reports/report.ts';
 import * as segment from './reports/segment.ts';
+import * as shareLink from './reports/share-link.ts';
+import * as view from './reports/view.ts';
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly summary: string;
@@ -56,7 +58,7 @@ const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
 /** The secret kinds of an account's tokens: all read its data. */
 const readers = ['viewer', 'editor', 'server'] as const;
-/** The kinds that change contacts, catalogues and segments. */
+/** The kinds that change contacts, catalogues, segments and views, and share reports. */
 const editors = ['editor', 'server'] as const;
 /** What each report may be refused with. */
 const ofReports = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
@@ -104,7 +106,8 @@ export const operations = {
     output: account.createTokenOutput,
   }),
   revokeToken: post({
-    summary: 'Revoke a token, with descendants=true also every token that it made. They stop working at once.',
+    summary:
+      'Revoke a token, with descendants=true also every token and share link that it made. They stop working at once.',
     paths: ['/account/revokeToken'],
     tokens: owners,
     example: ['descendants'],
@@ -139,7 +142,7 @@ export const operations = {
   }),
   removeMember: post({
     summary: 'Remove a member, with the name and e-mail address. Open sessions of the member end at once.',
-    details: 'Tokens that the member created go on working.',
+    details: 'Tokens and share links that the member created go on working.',
     paths: ['/account/removeMember'],
     tokens: owners,
     refuses: ['unknown_member'],
@@ -488,6 +491,56 @@ export const operations = {
     refuses: ['unknown_segment'],
     input: segment.deleteSegmentInput,
     output: segment.deleteSegmentOutput,
+  }),
+  createView: post({
+    summary: 'Save a page of reports of the console under a name.',
+    details: 'A view of the same name is replaced. An account has at most 100 views.',
+    paths: ['/report/createView'],
+    tokens: editors,
+    example: ['viewQuery'],
+    input: view.createViewInput,
+    output: view.createViewOutput,
+  }),
+  listViews: get({
+    summary: 'List the saved views of the account, sorted by name.',
+    paths: ['/report/listViews'],
+    tokens: readers,
+    input: view.listViewsInput,
+    output: view.listViewsOutput,
+  }),
+  deleteView: post({
+    summary: 'Delete a saved view.',
+    paths: ['/report/deleteView'],
+    tokens: editors,
+    refuses: ['unknown_view'],
+    input: view.deleteViewInput,
+    output: view.deleteViewOutput,
+  }),
+  createShareLink: post({
+    summary: 'Create a secret link that shows the given reports to anybody who has it, without an account.',
+    details:
+      'The response holds the secret of the link, once. The link shows these reports and nothing else. Segments in their filters are replaced by the filters that are saved now. Breakdowns by tags or profiles of contacts are refused. Each report has a `to`, unless `moving` is given. An account has at most 100 links that have not ended.',
+    paths: ['/report/createShareLink'],
+    tokens: editors,
+    example: ['viewQuery'],
+    refuses: ['unknown_segment'],
+    input: shareLink.createShareLinkInput,
+    output: shareLink.createShareLinkOutput,
+  }),
+  listShareLinks: get({
+    summary: 'List the share links of the account, newest first, without their secrets.',
+    paths: ['/report/listShareLinks'],
+    tokens: editors,
+    input: shareLink.listShareLinksInput,
+    output: shareLink.listShareLinksOutput,
+  }),
+  revokeShareLink: post({
+    summary: 'Revoke a share link. It shows nothing from then on, in open pages too.',
+    paths: ['/report/revokeShareLink'],
+    tokens: editors,
+    refuses: ['unknown_share_link'],
+    input: shareLink.revokeShareLinkInput,
+    output: shareLink.revokeShareLinkOutput,
   }),
 } as const satisfies Record<string, Operation>;
 

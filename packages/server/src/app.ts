@@ -11,11 +11,13 @@ import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
-import { consoleRoutes } from './http/console/pages.ts';
+import { consoleRoutes, readConsolePage } from './http/console/pages.ts';
 import { challengeRate, createPasskeys } from './http/console/passkeys/passkeys.ts';
 import { createPasswords, type Passwords } from './http/console/passwords.ts';
 import { createConsoleAnswers, type SampleShop } from './http/console/routes.ts';
 import { createSessions, signInRate } from './http/console/sessions.ts';
+import { createSharedRoutes, toSharedPage } from './http/console/shared/routes.ts';
+import { createSharedReports, shareRate } from './http/console/shared/shared-reports.ts';
 import { createSignIn, passwordRates } from './http/console/sign-in.ts';
 import { createSignInCodes, type SignInCodes } from './http/console/sign-in-codes.ts';
 import { type DocsFiles, docsRoutes } from './http/docs.ts';
@@ -37,6 +39,8 @@ import { createLinks } from './http/operations/links.ts';
 import { createLogEventReply } from './http/operations/log-event-reply.ts';
 import { createReportAnswers } from './http/operations/reports/reports.ts';
 import { createSegments } from './http/operations/reports/segments.ts';
+import { createShareLinks } from './http/operations/reports/share-links.ts';
+import { createViews } from './http/operations/reports/views.ts';
 import { createStreamReply } from './http/operations/stream.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';
 import { createAdmission } from './http/request/admission.ts';
@@ -188,6 +192,7 @@ export const createApp = ({
   });
 
   const events = createEvents(store);
+  const reportAnswers = createReportAnswers(store, reports);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...jsonReplies({
       ...createAccounts(store, quota?.accountBytes),
@@ -199,8 +204,10 @@ export const createApp = ({
       ...createContacts(store),
       ...createContactBatches(store),
       ...createLinks(store),
-      ...createReportAnswers(store, reports),
+      ...reportAnswers,
       ...createSegments(store),
+      ...createViews(store),
+      ...createShareLinks(store),
       ...events,
     }),
     logEvent: createLogEventReply(events.logEvent, traffic),
@@ -208,6 +215,20 @@ export const createApp = ({
     ...createHandovers(store),
     streamEvents: createStreamReply({ store, log, isStopping, numbers: traffic.numbers }),
   };
+
+  const sharedViews = createSharedRoutes({
+    ...reading,
+    store,
+    addressOf,
+    shared: createSharedReports({
+      store,
+      answering: reportAnswers,
+      unknownSecrets: createRateLimit(rateLimits.unknownToken),
+      reportsOfAddress: createRateLimit(shareRate),
+      now,
+    }),
+    page: files.console === undefined ? undefined : toSharedPage(readConsolePage(files.console)),
+  });
 
   const { trackerPath, apiPrefix = '/' } = paths;
   const app = new Hono();
@@ -234,7 +255,7 @@ export const createApp = ({
   if (files.docs !== undefined) {
     for (const { path, route } of docsRoutes(files.docs, paths)) add(path, route);
   }
-  for (const { path, route } of console) add(path, route);
+  for (const { path, route } of [...console, ...sharedViews]) add(path, route);
   if (files.console !== undefined) {
     for (const { path, route } of consoleRoutes(files.console, paths)) add(path, route);
   }

@@ -3,6 +3,8 @@ const secrets = [
   // The user and password of a database URL, whatever characters they hold, up to the last @ before the host.
   [/:\/\/[^\s"'`\\/?]*@/g, '://…@'],
   [/\b(browser|viewer|editor|server|operator|invitation)_[\w-]+/g, '$1_…'],
+  // The secret of a share link. Shorter words are others.
+  [/\bshare_[\w-]{20,}/g, 'share_…'],
   // A session of the console. Shorter words are others, such as PostgreSQL's session_replication_role.
   [/\bsession_[\w.~-]{32,}/g, 'session_…'],
   // An e-mail address. It has neither slash nor colon, unlike the path of a package (node_modules/@hono/…). A match begins only at

@@ -85,12 +85,14 @@ describe('each example', () => {
     'claimID',
     'tokenID',
     'memberID',
+    'shareID',
     'refusedID',
     'handover',
   ];
   const namedIn: { readonly [Name in OperationName]?: string } = {
     unlinkUser: 'userUUID',
     deleteSegment: 'segmentName',
+    deleteView: 'viewName',
   };
 
   /** The example of a request, with names of what exists. */
@@ -171,6 +173,11 @@ const onlyOf = ({ operation }: Item, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([field]) => field in (operation.input as Any).shape));
 
 const from = '2026-11-01';
+const sharedReport = (filter?: Fields) => ({
+  part: 'totals',
+  operation: 'reportTotals',
+  request: { from, to: '2026-12-01', filter },
+});
 /** Fields that suffice for a request in another scene; reportPeople takes only one of `by` and `step`. */
 const enough = (): Fields => ({
   userUUID: newUserUUID(),
@@ -183,6 +190,10 @@ const enough = (): Fields => ({
   step: [{ event: 1 }, { event: 2 }],
   segmentName: 'Buyers',
   filter: JSON.stringify({ event: 1 }),
+  viewName: 'Teapots',
+  viewPage: 'overview',
+  shareName: 'Teapots',
+  report: [sharedReport()],
 });
 
 const erased = async (contactUUID: unknown) => {
@@ -304,9 +315,14 @@ describe('each error code that is listed', () => {
     unknown_claim: () => ({ fields: { claimID: nobody } }),
     unknown_refused: () => ({ fields: { refusedID: '999999' } }),
     unknown_member: () => ({ fields: { memberID: nobody } }),
-    unknown_segment: ({ name }) => ({
-      fields: name === 'deleteSegment' ? { segmentName: nobody } : { filter: JSON.stringify({ segment: nobody }) },
-    }),
+    unknown_view: () => ({ fields: { viewName: nobody } }),
+    unknown_share_link: () => ({ fields: { shareID: nobody } }),
+    unknown_segment: ({ name }) => {
+      if (name === 'createShareLink') return { fields: { report: [sharedReport({ segment: nobody })] } };
+      return {
+        fields: name === 'deleteSegment' ? { segmentName: nobody } : { filter: JSON.stringify({ segment: nobody }) },
+      };
+    },
     unknown_token: ({ name }) => ({ fields: { tokenID: nobody }, without: name === 'voidLink' ? ['linkID'] : [] }),
     email_taken: async ({ name }) => {
       const { contactUUID, contactEmailaddress } = await makeContact(scene);

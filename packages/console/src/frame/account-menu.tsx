@@ -8,7 +8,7 @@ export const AccountMenu = () => {
   const others = sessions.value.filter((each) => each.accountUUID !== accountUUID);
   const leaveAll = () => signOut({ all: true }).catch((error) => show({ text: messageOf(error), isProblem: true }));
   return (
-    <details class="account-menu">
+    <details class="menu account-menu">
       <summary title={accountName}>
         <span class="unseen">Account: </span>
         <span>{accountName || accountUUID}</span>

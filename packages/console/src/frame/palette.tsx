@@ -3,8 +3,10 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { go, hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { useAnswer } from '../reading/answer.ts';
 import { nameOfPerson } from '../reading/person.ts';
 import { presets } from '../reading/range.ts';
+import { hrefOfView, type View } from '../reading/views.ts';
 import { overlay } from './keys.ts';
 import { pages } from './pages.ts';
 
@@ -20,8 +22,9 @@ const typingMs = 150;
 /** ARIA's combobox with a list of its own; the types know that of HTML's `list` only. */
 const combobox: object = { role: 'combobox', 'aria-expanded': true };
 
-const places = (): readonly Found[] => [
+const places = (views: readonly View[]): readonly Found[] => [
   ...pages.map(({ title, name }) => ({ label: title, kind: 'Page', href: hrefOf(name) })),
+  ...views.map((view) => ({ label: view.viewName, kind: 'View', href: hrefOfView(view) })),
   ...Object.entries(presets).map(([range, label]) => ({
     label,
     kind: 'Range',
@@ -41,6 +44,7 @@ const findPeople = async (text: string, signal: AbortSignal): Promise<Found[]> =
 export const Palette = () => {
   const [text, setText] = useState('');
   const [people, setPeople] = useState<readonly Found[]>([]);
+  const views = useAnswer('views', (signal) => api.listViews({}, { signal })).value?.view ?? [];
   const [chosen, setChosen] = useState(0);
   const list = useId();
   const close = () => {
@@ -60,7 +64,7 @@ export const Palette = () => {
     };
   }, [text]);
   const wanted = text.trim().toLowerCase();
-  const found = [...places().filter(({ label }) => label.toLowerCase().includes(wanted)), ...people].slice(0, 12);
+  const found = [...places(views).filter(({ label }) => label.toLowerCase().includes(wanted)), ...people].slice(0, 12);
   const open = (place: Found | undefined) => {
     if (!place) return;
     close();

@@ -3,6 +3,7 @@ import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
 import { SegmentChoice } from '../parts/segments.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
+import { ViewsMenu } from '../parts/views/views-menu.tsx';
 import { Explore } from './events/explore.tsx';
 import { Funnel } from './events/funnel.tsx';
 import { Retention } from './events/retention.tsx';
@@ -10,19 +11,26 @@ import { Retention } from './events/retention.tsx';
 const tabs = { explore: 'Explore', funnel: 'Funnel', retention: 'Retention' } as const;
 const contents = { explore: Explore, funnel: Funnel, retention: Retention } as const;
 
+const chosenReport = () => chosenTab({ parameter: 'tab', tabs });
+
+export const EventReports = () => {
+  const Content = contents[chosenReport()];
+  return <Content />;
+};
+
 export const Events = () => {
-  const chosen = chosenTab({ parameter: 'tab', tabs });
-  const Content = contents[chosen];
+  const chosen = chosenReport();
   return (
     <>
       <header class="page-head">
         <h1>Events</h1>
         <Tabs parameter="tab" tabs={tabs} label="Report" />
         <SegmentChoice />
+        <ViewsMenu />
         <RangePicker compares={chosen === 'explore'} />
       </header>
       <Filters />
-      <Content />
+      <EventReports />
     </>
   );
 };

@@ -5,6 +5,7 @@ import { api } from '../api.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
 import { SegmentChoice } from '../parts/segments.tsx';
+import { ViewsMenu } from '../parts/views/views-menu.tsx';
 import { account, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
@@ -24,6 +25,15 @@ const Online = () => {
     </a>
   );
 };
+
+export const OverviewReports = () => (
+  <>
+    <Measures />
+    <div class="groups">
+      <Groups />
+    </div>
+  </>
+);
 
 export const Overview = () => {
   const [hasArrived, setArrived] = useState(false);
@@ -48,13 +58,11 @@ export const Overview = () => {
         <h1>Overview</h1>
         <Online />
         <SegmentChoice />
+        <ViewsMenu />
         <RangePicker />
       </header>
       <Filters />
-      <Measures />
-      <div class="groups">
-        <Groups />
-      </div>
+      <OverviewReports />
     </>
   );
 };

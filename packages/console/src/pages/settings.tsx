@@ -6,12 +6,14 @@ import { AuditLog } from './settings/audit-log.tsx';
 import { Members } from './settings/members/members.tsx';
 import { Privacy } from './settings/privacy.tsx';
 import { Refused } from './settings/refused/refused.tsx';
+import { ShareLinks } from './settings/share-links.tsx';
 import { Storage } from './settings/storage.tsx';
 import { Tokens } from './settings/tokens.tsx';
 
 const tabs = {
   tokens: 'Tokens',
   people: 'Team',
+  shared: 'Share links',
   refused: 'Refused',
   privacy: 'Privacy',
   storage: 'Storage',
@@ -20,6 +22,7 @@ const tabs = {
 const contents = {
   tokens: Tokens,
   people: Members,
+  shared: ShareLinks,
   refused: Refused,
   privacy: Privacy,
   storage: Storage,

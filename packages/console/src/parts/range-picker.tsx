@@ -1,10 +1,8 @@
 /** Chooses the range of time, and what to compare it with. */
 import { useState } from 'preact/hooks';
 import { setQuery } from '../address.ts';
-import { formatTime } from '../reading/format.ts';
 import { comparison, defaultPreset, lastDay, presets, range, today } from '../reading/range.ts';
-
-const day = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
+import { rangeInWords } from './range-words.ts';
 
 interface RangePickerProps {
   /** Whether the page compares the range with an earlier one. */
@@ -33,7 +31,7 @@ export const RangePicker = ({ compares = true }: RangePickerProps) => {
             {label}
           </option>
         ))}
-        <option value="custom">{name === 'custom' ? `${day(from)} to ${day(last)}` : 'Other days …'}</option>
+        <option value="custom">{name === 'custom' ? rangeInWords() : 'Other days …'}</option>
       </select>
       {(isChoosing || name === 'custom') && (
         <>

@@ -1,5 +1,6 @@
 /** Tabs whose choice is in the address. */
 import { hrefWith, query } from '../address.ts';
+import { isShared } from '../reading/shared.ts';
 
 interface TabsProps<Name extends string> {
   /** The parameter of the address. */
@@ -18,6 +19,7 @@ export const chosenTab = <Name extends string>({ parameter, tabs }: Omit<TabsPro
 export const Tabs = <Name extends string>({ parameter, tabs, label }: TabsProps<Name>) => {
   const names = Object.keys(tabs) as Name[];
   const chosen = chosenTab({ parameter, tabs });
+  if (isShared) return <span class="soft">{tabs[chosen]}</span>;
   return (
     <nav class="tabs" aria-label={label}>
       {names.map((name, index) => (

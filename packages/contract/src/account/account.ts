@@ -160,7 +160,7 @@ const nameOf = (example: string) => text('Its name, for people; its ID where nob
 
 const tokenKind = field.described(
   z.enum(accountTokenKinds),
-  '`browser` is public, `viewer` reads, `editor` also changes contacts, catalogues and segments, `server` does all that an account may.',
+  '`browser` is public, `viewer` reads, `editor` also changes contacts, catalogues, segments and views, and shares reports, `server` does all that an account may.',
   'viewer',
 );
 const tokenName = 'The name of the token, for people.';

@@ -19,7 +19,7 @@ export const roleKinds = { viewer: 'viewer', editor: 'editor', owner: 'server' }
 export const roleOf = (kind: TokenKind): MemberRole => (kind === 'viewer' || kind === 'editor' ? kind : 'owner');
 
 const whatRolesDo =
-  '`viewer` reads; `editor` also changes contacts, catalogues and segments; `owner` does all that an account may.';
+  '`viewer` reads; `editor` also changes contacts, catalogues, segments and views, and shares reports; `owner` does all that an account may.';
 const role = field.described(field.oneOf(memberRoles), whatRolesDo, 'editor');
 const toldRole = field.described(z.enum(memberRoles), whatRolesDo, 'editor');
 const emailaddress = field.described(
@@ -28,13 +28,7 @@ const emailaddress = field.described(
   'ben@shop.example',
 );
 const memberName = 'The name of the member; "" until there is one.';
-/** A name that may be shown in a line. */
-export const memberNameField = field.name
-  .trim()
-  .refine(
-    (value) => !/[\p{Cc}\p{Cf}]/u.test(value),
-    'must not hold control characters, nor characters that change the direction of writing',
-  );
+export const memberNameField = field.nameInLine;
 
 const which = {
   accountUUID: field.described(

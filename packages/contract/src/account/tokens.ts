@@ -1,5 +1,5 @@
 /**
- * The kinds of token: `browser` is public; `viewer` (only reads), `editor` (also changes contacts, catalogues and segments) and `server`
+ * The kinds of token: `browser` is public; `viewer` (only reads), `editor` (also changes contacts, catalogues, segments and views, and shares reports) and `server`
  * are secret; `operator` runs the service.
  */
 export const tokenKinds = ['browser', 'viewer', 'editor', 'server', 'operator'] as const;

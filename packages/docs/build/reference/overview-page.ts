@@ -11,7 +11,8 @@ import { prose } from './fields.ts';
 const meanings: Readonly<Record<TokenKind, string>> = {
   browser: 'Public: it is in your pages. It logs events and claims who the visitor is, and reads no personal data.',
   viewer: 'Secret. It reads the data of an account, and writes nothing.',
-  editor: 'Secret. It reads the data of an account, and changes contacts, catalogues and segments; it erases nothing.',
+  editor:
+    'Secret. It reads the data of an account, and changes contacts, catalogues, segments and views; it shares reports, and erases nothing.',
   server: 'Secret, for your own servers. It reads and writes everything in an account.',
   operator: 'Secret, for those who run the service. It creates accounts, and reads no contact.',
 };

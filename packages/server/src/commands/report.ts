@@ -1,6 +1,7 @@
 import type { Client } from '@firsthand/client';
 import { type Command, Option } from 'commander';
 import { defineSegments } from './report-segments.ts';
+import { defineShareLinks } from './report-share-links.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { asFilter, toFilter } from './shared/filters.ts';
 import { collect } from './shared/flags.ts';
@@ -84,6 +85,7 @@ export const define = (command: Command): void => {
     .option('--limit <number>', 'the most rows of each list; 10 by default')
     .action(live);
   defineSegments(command.command('segment').description('save, list and delete filters under a name'));
+  defineShareLinks(command.command('share').description('list and revoke the links that the console has made'));
 };
 
 type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';

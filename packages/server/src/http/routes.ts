@@ -16,6 +16,8 @@ export interface Route {
   readonly openToPages?: boolean | undefined;
   /** Its name in /metrics, where several routes may share one. */
   readonly name?: string;
+  /** What the log has in place of a path that holds a secret. */
+  readonly loggedPath?: string;
   readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
 }
 
@@ -37,8 +39,8 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
     return refusalAnswer(exchange, refusal, refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined);
   };
 
-  /** The log line has the path, which is one of ours and so holds no data of the client, and no query string. */
-  const serve = ({ name = 'other', methods, openToPages = false, answer }: Route): Handler => {
+  /** The log line has the path, which is one of ours and so holds no data of the client (else `loggedPath`), and no query string. */
+  const serve = ({ name = 'other', methods, openToPages = false, loggedPath, answer }: Route): Handler => {
     const count = traffic.counting(name);
     const allowed = allowedMethods(methods);
     const allow = (openToPages ? [...allowed, 'OPTIONS'] : allowed).join(', ');
@@ -67,7 +69,8 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
       if (log.isLevelEnabled('debug')) {
         const milliseconds = Math.round(took * 100) / 100;
         const { requestID } = exchange;
-        log.debug({ requestID, method, path: c.req.path, status: response.status, milliseconds }, 'request');
+        const path = loggedPath ?? c.req.path;
+        log.debug({ requestID, method, path, status: response.status, milliseconds }, 'request');
       }
       return response;
     };

@@ -14,6 +14,8 @@ export const exportedTables = [
   'member',
   'passkey',
   'report_segment',
+  'report_view',
+  'share_link',
   'user',
   'contact',
   'contact_tag',

@@ -38,6 +38,7 @@ import type { AuditAction, AuditSubject } from '@firsthand/contract/account/audi
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ContactStatus } from '@firsthand/contract/contact';
 import type { ErrorCode } from '@firsthand/contract/errors';
+import type { ViewPage } from '@firsthand/contract/reports/view';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
 import type { ReportFeed, ReportNames } from './report-feed.ts';
@@ -152,6 +153,28 @@ export interface Store extends ReportFeed, ReportNames {
   /** Returns the segments of an account, by name; with `segmentNames`, those with these names. */
   listSegments(request: { account: number; segmentNames?: readonly string[] | undefined }): Promise<SavedSegment[]>;
   deleteSegment(request: { account: number; segmentName: string }): Promise<void>;
+
+  /** Saves a view as `saveSegment` saves a filter, with `limits.viewsPerAccount`. */
+  saveView(
+    request: Pick<SavedView, 'viewName' | 'page' | 'query'> & { account: number; time: number },
+  ): Promise<{ replaced: boolean }>;
+  /** Returns the views of an account, by name. */
+  listViews(request: { account: number }): Promise<SavedView[]>;
+  deleteView(request: { account: number; viewName: string }): Promise<void>;
+
+  /**
+   * Stores a share link, and deletes those of the account that have ended. Throws Refusal('invalid_field') when the account has
+   * `limits.shareLinksPerAccount` others.
+   */
+  createShareLink(request: NewShareLink): Promise<void>;
+  /** Returns the link whose secret has this hash; undefined if it has ended, was revoked, or never was. */
+  findShareLink(request: { hash: string; time: number }): Promise<OpenedShareLink | undefined>;
+  /** Returns the links of an account, newest first, those included that have ended. */
+  listShareLinks(request: { account: number }): Promise<ListedShareLink[]>;
+  /** Deletes a share link. */
+  revokeShareLink(request: Change & { account: number; shareID: string }): Promise<void>;
+  /** Records when a link was last used. A time before the recorded one changes nothing. */
+  noteShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
 
   /**
    * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record.
@@ -428,6 +451,47 @@ export interface SavedSegment {
   readonly filter: string;
   readonly createdTime: number;
   readonly updatedTime: number;
+}
+
+/** A page of reports of the console under a name. */
+export interface SavedView {
+  /** In canonical form (`canonicalName` of the contract). */
+  readonly viewName: string;
+  readonly page: ViewPage;
+  /** The query of its address. */
+  readonly query: string;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+interface ShareLink {
+  readonly shareID: string;
+  readonly shareName: string;
+  /** JSON of what the link shows (http/operations/reports/shared-view.ts). */
+  readonly view: string;
+  readonly expiresTime: number;
+}
+
+export interface NewShareLink extends ShareLink, Change {
+  readonly account: number;
+  /** The hex SHA-256 of the link's secret. */
+  readonly hash: string;
+}
+
+export interface OpenedShareLink extends ShareLink {
+  readonly account: number;
+  readonly accountTimezone: string;
+  readonly createdTime: number;
+  readonly lastUsedTime: number | null;
+}
+
+export interface ListedShareLink extends ShareLink {
+  readonly createdTime: number;
+  /** The tokenID of the token that made it; null: the command line. */
+  readonly createdBy: string | null;
+  /** The member who made it, in a session of the console. */
+  readonly memberID: string | null;
+  readonly lastUsedTime: number | null;
 }
 
 export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;

@@ -27,6 +27,8 @@ export const digestAccount = async (
   add(detail);
   add(await store.getEventDefinitions(account));
   add(await store.listSegments({ account }));
+  add(await store.listViews({ account }));
+  add(await store.listShareLinks({ account }));
   let events = 0;
   for (let beyond: number | undefined; ; ) {
     const page = await store.getEvents({ account, order: 'asc', limit: perPage, beyond });

@@ -1,3 +1,4 @@
+import { createClient } from '@firsthand/client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { AnswerTo, Question } from '../../src/reports/questions.ts';
 import { firsthand, firsthandJSON } from '../fixtures/command.ts';
@@ -145,6 +146,19 @@ it('people are listed with what names them', async () => {
     { of: { kind: 'step', step: 0, dropped: true } },
     { of: { kind: 'cohort', cohort: 0, later: 0, first: { eventIDs: [7] } } },
   ]);
+});
+
+it('share links are listed and revoked', async () => {
+  const share = (...args: string[]) => firsthand(['report', 'share', ...args, '--url', url], env);
+  const client = createClient({ url, token: env.FIRSTHAND_TOKEN });
+  const november = { from: '2026-11-01', to: '2026-12-01' };
+  const report = [{ part: 'totals', operation: 'reportTotals', request: november }] as const;
+  const { shareID } = await client.createShareLink({ shareName: 'Teapots', viewPage: 'overview', report });
+  const [, row = ''] = (await share('list')).stdout.trimEnd().split('\n');
+  expect(row).toMatch(new RegExp(`^${shareID} +\\d{4}-\\d\\d-\\d\\d .* never +Teapots$`));
+  expect((await share('revoke', shareID)).stdout).toBe(`${shareID} was revoked\n`);
+  expect(await firsthandJSON(['report', 'share', 'list', '--url', url], env)).toMatchObject({ shareLink: [] });
+  expect(await share('revoke', shareID)).toMatchObject({ code: 1, stdout: '' });
 });
 
 it('segments are saved, used, listed and deleted', async () => {

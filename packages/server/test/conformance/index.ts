@@ -7,7 +7,9 @@ import { describeCatalogues } from './accounts/catalogues.ts';
 import { describeMembers } from './accounts/members.ts';
 import { describePasskeys } from './accounts/passkeys.ts';
 import { describeSegments } from './accounts/segments.ts';
+import { describeShareLinks } from './accounts/share-links.ts';
 import { describeTokens } from './accounts/tokens.ts';
+import { describeViews } from './accounts/views.ts';
 import { describeClaims } from './claims.ts';
 import { describeCommits } from './commits.ts';
 import { describeConcurrency } from './concurrency.ts';
@@ -42,6 +44,8 @@ const nouns = [
   describeAudit,
   describeCatalogues,
   describeSegments,
+  describeViews,
+  describeShareLinks,
   describeEvents,
   describeEventNames,
   describeRepeats,

@@ -83,6 +83,11 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   await eraseWhole(site, erased);
   const segment = { segmentName: '__proto__', filter: '{"attrID":"tab\\t","is":"☃"}' };
   await store.saveSegment({ account, ...segment, time });
+  const saved = { viewName: '__proto__', page: 'events', query: 'tab=funnel' } as const;
+  await store.saveView({ account, ...saved, time });
+  const link = { shareID: 'of-the-file', shareName: 'Tab\t', view: '{"page":"events","query":"","report":[]}' };
+  await store.createShareLink({ account, ...link, hash: 'secret', expiresTime: time + day, by: server.token, time });
+  await store.noteShareLinkUse({ shareID: link.shareID, time });
   const invited = { account, memberID: 'ben', emailaddress: ben, kind: 'editor', time } as const;
   await store.inviteMember({ ...invited, hash: 'taken', expiresTime: time + 1 });
   const passkey = { passkeyID: 'phone', passkeyName: 'Phone', credentialID: 'credential', publicKey: 'pQECAyYgASFY' };
@@ -112,6 +117,9 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     }
     await expect(server.getContact(erased)).rejects.toMatchObject(isErased);
     expect(await store.listSegments({ account })).toEqual([{ ...segment, createdTime: time, updatedTime: time }]);
+    expect(await store.listViews({ account })).toEqual([{ ...saved, createdTime: time, updatedTime: time }]);
+    expect(await store.listShareLinks({ account })).toMatchObject([{ ...link, createdBy: server.tokenID }]);
+    expect(await store.findShareLink({ hash: 'secret', time })).toMatchObject({ ...link, lastUsedTime: time });
     expect(await store.listMembers({ account })).toEqual(members);
     expect(await store.listPasskeys({ memberID: 'ben' })).toEqual(passkeys);
     expect(await store.findPasskey(passkey)).toMatchObject({ passkeyID: 'phone', memberID: 'ben', counter: 7 });

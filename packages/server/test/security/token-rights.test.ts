@@ -9,13 +9,14 @@ import { operationPaths, readText } from './tools/service.ts';
 const readable = [
   ...['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'],
   ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention', 'reportPeople', 'reportLive'],
-  'listSegments',
+  ...['listSegments', 'listViews'],
 ];
 
 /** What an editor may do besides. getContact by a handle, createContact and updateAccount have rules of their own below. */
 const editable = [
   ...['createContact', 'createContacts', 'updateContact', 'exportContact', 'linkUser', 'unlinkUser', 'voidLink'],
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
+  ...['createView', 'deleteView', 'createShareLink', 'listShareLinks', 'revokeShareLink'],
 ];
 
 /** All that an account holds, as its server token sees it. */
@@ -30,7 +31,9 @@ const stateOf = async ({ get, tokens, store }: Scene) => {
   }
   const refused = await store.countRefused({});
   const { body: segments } = await get('/report/listSegments', { tokenUUID: tokens.server });
-  return JSON.stringify([account, contacts, await read('/event/getEvent'), refused, segments]);
+  const { body: views } = await get('/report/listViews', { tokenUUID: tokens.server });
+  const { body: links } = await get('/report/listShareLinks', { tokenUUID: tokens.server });
+  return JSON.stringify([account, contacts, await read('/event/getEvent'), refused, segments, views, links]);
 };
 
 /** Calls everything with a token; returns which operations were answered 200, and which changed something. */

@@ -73,7 +73,7 @@ export const withoutBudget: readonly Change[] = [
 
 /** Logs URLs as they came, quotes them in errors, and stores the secrets of refused requests. */
 export const revealingSecrets: readonly Change[] = [
-  { file: 'http/routes.ts', from: 'path: c.req.path', to: 'path: c.req.raw.url' },
+  { file: 'http/routes.ts', from: 'loggedPath ?? c.req.path', to: 'c.req.raw.url' },
   { file: 'log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
   { file: 'http/request/forms.ts', from: 'scrub(name.slice(0, limits.nameLength))', to: 'name' },
   { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator|session)_[\\w-]{22,}', to: '(?!)' },

@@ -1,14 +1,14 @@
 /** The table of a breakdown: each value with all measures. A number of people opens those people. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { hrefWith, query } from '../../address.ts';
-import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
-import { useAnswer } from '../../reading/answer.ts';
 import { hrefToAdd } from '../../reading/filter.ts';
 import { formatShare, formatWhole } from '../../reading/format.ts';
+import { useReport } from '../../reading/report.ts';
+import { isShared } from '../../reading/shared.ts';
 import { BarCell } from './bar-cell.tsx';
 import type { Dimension } from './dimensions.ts';
 import { type Measure, measureNames, measures } from './measures.ts';
@@ -33,9 +33,8 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
   const { by, title, label = String, condition, isOrdered } = dimension;
   const isWhole = query.value.get('rows') === 'all';
   const request = { ...asked, by, sort: measure, limit: isWhole ? allRows : fewRows };
-  const answer = useAnswer(`breakdown ${JSON.stringify(request)}`, (signal) =>
-    api.reportBreakdown(request, { signal }),
-  );
+  const heading = `${what} by ${title.toLowerCase()}`;
+  const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
   const textOf = (value: string | null) => (value === null ? 'None' : label(value) || '(empty)');
   const chosen = chosenNumber();
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
@@ -59,7 +58,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
       ),
     );
   return (
-    <Card title={`${what} by ${title.toLowerCase()}`} tools={tools} class="breakdown">
+    <Card title={heading} tools={tools} class="breakdown">
       <Answered answer={answer} lines={10}>
         {({ row, total, others }) => {
           if (row.length === 0) return <Empty title="Nothing in this range" />;
@@ -76,7 +75,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                 },
                 ...rows.map((each) => {
                   const value = valueIn(each);
-                  const text = textOf(value);
+                  const text = each.eventName || textOf(value);
                   return {
                     key: `value ${value}`,
                     cells: [
@@ -85,7 +84,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                         label={text}
                         share={each[measure] / most}
                         detail={total[measure] > 0 ? formatShare(each[measure] / total[measure]) : ''}
-                        href={value === null || !condition ? undefined : hrefToAdd(condition(value))}
+                        href={value === null || !condition || isShared ? undefined : hrefToAdd(condition(value))}
                       />,
                       ...cellsOf(each, { value: each.values }, text),
                     ],
@@ -96,7 +95,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                       {
                         key: 'others',
                         cells: [
-                          isWhole ? (
+                          isWhole || isShared ? (
                             <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />
                           ) : (
                             <a key="label" class="more-rows" href={hrefWith({ rows: 'all' })}>

@@ -2,6 +2,7 @@
 import { useId } from 'preact/hooks';
 import { query, setQuery } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';
+import { isShared } from '../../reading/shared.ts';
 
 interface ChoiceProps {
   readonly label: string;
@@ -14,6 +15,12 @@ interface ChoiceProps {
 export const Choice = ({ label, value, options, choose }: ChoiceProps) => {
   const id = useId();
   const entries = options instanceof Map ? [...options] : Object.entries(options);
+  if (isShared)
+    return (
+      <span class="choice-of">
+        <span class="soft">{label}</span> {entries.find(([name]) => name === value)?.[1]}
+      </span>
+    );
   return (
     <span class="choice-of">
       <label for={id}>{label}</label>

@@ -1,14 +1,14 @@
 /** Explore: one event or all of them over time, and broken down by what is chosen. */
 import { setQuery } from '../../address.ts';
-import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { type Counts, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { nameOf, timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { comparison, range } from '../../reading/range.ts';
+import { useReport } from '../../reading/report.ts';
+import { showsPart } from '../../reading/shared.ts';
 import { Breakdown } from './breakdown.tsx';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
 import { dimensions } from './dimensions.ts';
@@ -29,10 +29,10 @@ const asked = () => {
   };
 };
 
-const Total = ({ measure }: { readonly measure: Measure }) => {
+const Total = ({ measure, what }: { readonly measure: Measure; readonly what: string }) => {
   const { interval } = range.value;
   const request = { ...asked(), interval, compare: comparison.value };
-  const answer = useAnswer(`totals ${JSON.stringify(request)}`, (signal) => api.reportTotals(request, { signal }));
+  const answer = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
   const save = () =>
     downloadCSV(
       'totals',
@@ -68,6 +68,7 @@ export const Explore = () => {
   const dimension = all[chosenIn('by', all)];
   const event = eventIn('event');
   const measure = chosenIn('measure', measures);
+  const what = event === '' ? 'All events' : nameOf('event', event);
   const titles = Object.fromEntries(Object.entries(all).map(([by, { title }]) => [by, title]));
   return (
     <>
@@ -75,14 +76,9 @@ export const Explore = () => {
         <EventChoice label="Event" any="All events" value={event} choose={(eventID) => setQuery({ event: eventID })} />
         <ParameterChoice label="Broken down by" parameter="by" options={titles} />
       </div>
-      <Total measure={measure} />
-      {dimension && (
-        <Breakdown
-          asked={asked()}
-          dimension={dimension}
-          measure={measure}
-          what={event === '' ? 'All events' : nameOf('event', event)}
-        />
+      <Total measure={measure} what={what} />
+      {dimension && showsPart('breakdown') && (
+        <Breakdown asked={asked()} dimension={dimension} measure={measure} what={what} />
       )}
     </>
   );

@@ -1,13 +1,13 @@
 /** Funnel: how many people, or sessions, go through a series of events, and where they leave. */
 import { query, setQuery } from '../../address.ts';
-import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { Empty } from '../../parts/small.tsx';
 import { account, nameOf, timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { range } from '../../reading/range.ts';
+import { useReport } from '../../reading/report.ts';
+import { isShared } from '../../reading/shared.ts';
 import { chosenIn, ParameterChoice } from './choices.tsx';
 import { StepTable } from './step-table.tsx';
 import { fewestSteps, mostSteps, Steps } from './steps.tsx';
@@ -38,8 +38,13 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
     filter: filterWith(),
     timezone: timezone.value,
   };
-  const answer = useAnswer(`funnel ${JSON.stringify(request)}`, (signal) => api.reportFunnel(request, { signal }));
   const names = steps.map((id) => nameOf('event', id));
+  const answer = useReport({
+    part: 'funnel',
+    title: `Funnel: ${names.join(', ')}`,
+    operation: 'reportFunnel',
+    request,
+  });
   const unit = per === 'session' ? 'Sessions' : 'People';
   const save = () =>
     downloadCSV(
@@ -83,7 +88,7 @@ export const Funnel = () => {
   return (
     <>
       <Card title="Steps" class="steps-card">
-        <Steps steps={steps} change={(changed) => setQuery({ steps: changed.join(',') })} />
+        {!isShared && <Steps steps={steps} change={(changed) => setQuery({ steps: changed.join(',') })} />}
         <div class="ask">
           <ParameterChoice label="Within" parameter="within" options={windows} />
           <ParameterChoice label="Per" parameter="per" options={units} />

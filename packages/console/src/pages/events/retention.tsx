@@ -1,13 +1,12 @@
 /** Retention: of those who did something for the first time in a period, how many came back later. */
 import { setQuery } from '../../address.ts';
-import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { Empty } from '../../parts/small.tsx';
 import { timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { range } from '../../reading/range.ts';
+import { useReport } from '../../reading/report.ts';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
 import { cohortName, Triangle } from './triangle.tsx';
 import { chosenNumber, Who } from './who.tsx';
@@ -34,9 +33,7 @@ export const Retention = () => {
     filter: filterWith(),
     timezone: timezone.value,
   };
-  const answer = useAnswer(`retention ${JSON.stringify(request)}`, (signal) =>
-    api.reportRetention(request, { signal }),
-  );
+  const answer = useReport({ part: 'retention', title: 'Retention', operation: 'reportRetention', request });
   const cohorts = answer.value?.cohort ?? [];
   const save = () =>
     downloadCSV(

@@ -8,6 +8,7 @@ import { Ago, Empty } from '../../parts/small.tsx';
 import { formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
+import { isShared } from '../../reading/shared.ts';
 import { PeopleTable } from '../people/people-table.tsx';
 
 export type PeopleRequest = RequestFor<'reportPeople'>;
@@ -45,7 +46,7 @@ interface NumberLinkProps {
 
 /** A number that opens the people behind it. */
 export const NumberLink = ({ count, chosen, label, text = formatWhole(count) }: NumberLinkProps) =>
-  count === 0 ? (
+  count === 0 || isShared ? (
     <span>{text}</span>
   ) : (
     <a class="number-link" href={hrefWith({ who: JSON.stringify(chosen) })} title={`Show the people: ${label}`}>

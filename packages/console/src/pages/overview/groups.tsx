@@ -1,15 +1,15 @@
 /** The people of the range by what they looked at, where they came from, what they use, and what they did. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
-import { api } from '../../api.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
 import { account, nameOf, timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { type Condition, filterWith, hrefToAdd } from '../../reading/filter.ts';
 import { formatCountry } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
+import { useReport } from '../../reading/report.ts';
+import { isShared, showsPart } from '../../reading/shared.ts';
 
 interface Tab {
   readonly title: string;
@@ -146,17 +146,20 @@ const Group = ({
     timezone: timezone.value,
     limit,
   };
-  const answer = useAnswer(`breakdown ${JSON.stringify(request)}`, (signal) =>
-    api.reportBreakdown(request, { signal }),
-  );
+  const answer = useReport({
+    part: id,
+    title: title === tab.title ? title : `${title}: ${tab.title}`,
+    operation: 'reportBreakdown',
+    request,
+  });
   const barOf = (row: Row) => {
     const value = valueIn(row);
-    const text = value === null ? 'None' : label(value);
+    const text = value === null ? 'None' : (row.eventName ?? label(value));
     return {
       key: JSON.stringify(value),
       label: text,
       count: row.people,
-      ...(value !== null && condition && { href: hrefToAdd(condition(value)), hint: `Only ${text}` }),
+      ...(value !== null && condition && !isShared && { href: hrefToAdd(condition(value)), hint: `Only ${text}` }),
     };
   };
   const save = () =>
@@ -191,9 +194,5 @@ const Group = ({
 };
 
 export const Groups = () => (
-  <>
-    {Object.entries(cards).map(([id, card]) => (
-      <Group key={id} id={id} {...card} />
-    ))}
-  </>
+  <>{Object.entries(cards).map(([id, card]) => showsPart(id) && <Group key={id} id={id} {...card} />)}</>
 );

@@ -1,14 +1,13 @@
 /** The measures of the range, each beside that of the earlier range, and the plot of the chosen one. */
 import { query } from '../../address.ts';
-import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { type Measure, MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { type Counts, type Totals, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
 import { comparison, range } from '../../reading/range.ts';
+import { useReport } from '../../reading/report.ts';
 
 const sumOf = (counts: Counts): number => counts.value?.sum ?? 0;
 
@@ -49,7 +48,7 @@ export const Measures = () => {
     attrID: revenue,
     timezone: timezone.value,
   };
-  const answer = useAnswer(`totals ${JSON.stringify(request)}`, (signal) => api.reportTotals(request, { signal }));
+  const answer = useReport({ part: 'totals', title: 'Measures', operation: 'reportTotals', request });
   const all = measures(revenue);
   const chosen = all.find(({ name }) => name === query.value.get('measure')) ?? (all[0] as Measure);
   const save = ({ interval: rows = [] }: Totals) =>

@@ -26,6 +26,8 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   voidLink: 'Link ignored',
   acceptClaim: 'Claim accepted',
   voidClaim: 'Claim voided',
+  createShareLink: 'Share link made',
+  revokeShareLink: 'Share link revoked',
   replayRefused: 'Refused request sent again',
   copy: 'Database copied',
   backup: 'Database backed up',
@@ -58,12 +60,13 @@ const fieldWords: Readonly<Record<string, string>> = {
 
 /** The subject in words, without its contacts. `nameOf` returns the name of a token. */
 export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => string): string => {
-  const { tokenID, tokenKind, memberID, memberRole, linkID, claimID, refusedID, links, field } = subject;
+  const { tokenID, tokenKind, memberID, memberRole, shareID, linkID, claimID, refusedID, links, field } = subject;
   const details = [
     tokenID !== undefined && (tokenKind === undefined ? nameOf(tokenID) : `${nameOf(tokenID)} (${tokenKind})`),
     memberID !== undefined && (nameOfMember(memberID) ?? `person ${memberID.slice(0, 6)}`),
     memberRole,
     field?.map((name) => fieldWords[name] ?? name).join(', '),
+    shareID !== undefined && `share link ${shareID.slice(0, 6)}`,
     linkID !== undefined && `link ${linkID}`,
     claimID !== undefined && `claim ${claimID}`,
     refusedID !== undefined && `request ${refusedID}`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namesInWords, sessionsInWords } from './revocation-words.ts';
+import { madeInWords, namesInWords, sessionsInWords } from './revocation-words.ts';
 
 test.each([
   [0, false, ''],
@@ -18,4 +18,13 @@ test.each([
 test('lists at most six names', () => {
   expect(namesInWords(['a', 'b'])).toBe('a, b');
   expect(namesInWords(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])).toBe('a, b, c, d, e, f and 2 more');
+});
+
+test.each([
+  [0, true, 'the share links'],
+  [1, false, 'the token'],
+  [1, true, 'the token and the share links'],
+  [3, true, 'the 3 tokens and the share links'],
+])('describes %i tokens that were made, and share links: %s', (tokens, mayShare, words) => {
+  expect(madeInWords(tokens, mayShare)).toBe(words);
 });

@@ -18,3 +18,10 @@ export const namesInWords = (names: readonly string[]): string => {
   const shown = names.slice(0, mostNames).join(', ');
   return further > 0 ? `${shown} and ${further} more` : shown;
 };
+
+/** What else a revocation may end: tokens, and the share links that a token which may share has made. */
+export const madeInWords = (tokens: number, mayShare: boolean): string => {
+  const links = mayShare ? 'the share links' : '';
+  const made = tokens === 0 ? '' : tokens === 1 ? 'the token' : `the ${tokens} tokens`;
+  return [made, links].filter(Boolean).join(' and ');
+};

@@ -1,10 +1,10 @@
-/** Revokes a token after saying what will happen, on request with the tokens that it made. */
+/** Revokes a token after saying what will happen, on request with the tokens and share links that it made. */
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act } from '../../parts/notices.tsx';
 import { readAccount } from '../../reading/account.ts';
-import { namesInWords, sessionsInWords } from './revocation-words.ts';
+import { madeInWords, namesInWords, sessionsInWords } from './revocation-words.ts';
 import { isThisSession } from './this-session.ts';
 import { liveDescendants, nameOfToken, type Token } from './token-list.ts';
 
@@ -28,11 +28,12 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
   const tokens = further.filter(({ session }) => !session);
   // A session ends with the token that signed in, whether or not the others are revoked.
   const sessions = further.filter(({ session, createdBy }) => session && createdBy === tokenID);
+  const mayShare = tokenKind === 'editor' || tokenKind === 'server';
   const [withFurther, setWithFurther] = useState(false);
   const revoke = () => {
     close();
     return act(() => api.revokeToken({ tokenID, ...(withFurther && { descendants: true }) }), {
-      done: withFurther ? `“${name}” and the tokens that it made are revoked.` : `“${name}” is revoked.`,
+      done: withFurther ? `“${name}” and what it made are revoked.` : `“${name}” is revoked.`,
       // This session may have ended with it: then the page asks to sign in.
       after: () => readAccount().catch(() => {}),
     });
@@ -43,7 +44,7 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
         The token stops working at once. {consequences[tokenKind]} <strong>This cannot be undone.</strong>
       </p>
       {sessions.length > 0 && <p>{sessionsInWords(sessions.length, sessions.some(isThisSession))}</p>}
-      {tokens.length > 0 && (
+      {(tokens.length > 0 || mayShare) && (
         <label class="choice-line">
           <input
             type="checkbox"
@@ -51,7 +52,7 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
             onChange={(event) => setWithFurther(event.currentTarget.checked)}
           />
           <span>
-            Also revoke {tokens.length === 1 ? 'the token' : `the ${tokens.length} tokens`} that it made
+            Also revoke {madeInWords(tokens.length, mayShare)} that it made
             <small class="soft">
               {namesInWords(tokens.map(nameOfToken))}
               {further.some(isThisSession) && !sessions.some(isThisSession) && '. You will be signed out.'}

@@ -14,10 +14,13 @@ const fill = (page: string, paths: PagePaths): string =>
     hasScriptTag() ? escapeHTML(scriptTag('{root}', '{token}', paths)) : '',
   );
 
+/** The page as it was built. */
+export const readConsolePage = (folder: string): string => readFileSync(join(folder, 'index.html'), 'utf8');
+
 /** The routes of the console: `/console/`, `/console/<view>`, and the files that the page loads. */
 export const consoleRoutes = (folder: string, paths: PagePaths): { readonly path: string; readonly route: Route }[] => {
   // Read now: a build may replace the files while the server runs.
-  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const page = readConsolePage(folder);
   const views: readonly string[] = JSON.parse(readFileSync(join(folder, 'pages.json'), 'utf8'));
   const route = staticRoute({ name, forms: () => compressed(fill(page, paths)), headers: pageHeaders });
   return [

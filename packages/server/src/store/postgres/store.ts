@@ -29,8 +29,16 @@ import {
 } from './accounts/passkeys.ts';
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
 import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
+import {
+  createShareLink,
+  findShareLink,
+  listShareLinks,
+  noteShareLinkUse,
+  revokeShareLink,
+} from './accounts/share-links.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
 import { noteUnknownProxy, readUnknownProxy } from './accounts/unknown-proxy.ts';
+import { deleteView, listViews, saveView } from './accounts/views.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
@@ -281,6 +289,11 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     noteTokenUses: besideOthers(noteTokenUses),
     saveSegment: besideOthers(saveSegment),
     deleteSegment: besideOthers(deleteSegment),
+    saveView: besideOthers(saveView),
+    deleteView: besideOthers(deleteView),
+    createShareLink: audited('createShareLink', besideOthers, createShareLink),
+    revokeShareLink: audited('revokeShareLink', besideOthers, revokeShareLink),
+    noteShareLinkUse: besideOthers(noteShareLinkUse),
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [
@@ -328,6 +341,9 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     getAccount: reading(getAccount),
     listCatalogue: readingOnce((db, { account, kind }) => listCatalogue(db, account, kind)),
     listSegments: readingOnce(listSegments),
+    listViews: readingOnce(listViews),
+    listShareLinks: readingOnce(listShareLinks),
+    findShareLink: readingOnce(findShareLink),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
     searchContact: reading(searchContact, ({ externalID, address }) =>

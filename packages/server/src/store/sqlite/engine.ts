@@ -11,8 +11,10 @@ import { createMemberReader, createMemberWriter } from './accounts/members.ts';
 import { createPasskeyReader, createPasskeyWriter } from './accounts/passkeys.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import { createSegmentReader, createSegmentWriter } from './accounts/segments.ts';
+import { createShareLinkReader, createShareLinkWriter } from './accounts/share-links.ts';
 import { createTokenReader, createTokenWriter } from './accounts/tokens.ts';
 import { createUnknownProxyWriter, readUnknownProxy } from './accounts/unknown-proxy.ts';
+import { createViewReader, createViewWriter } from './accounts/views.ts';
 import type { Arrangement } from './arrangement.ts';
 import { type Call, carryOut, type Reads } from './calls.ts';
 import { createClaimWriter } from './contacts/claims.ts';
@@ -103,14 +105,17 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   };
 
   const { link: _, ...linkOperations } = links;
+  const { checkMaker, ...tokenOperations } = tokens;
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
     ...createAccountWriter(db, { ...parts, tokens }),
     deleteAccount,
-    ...tokens,
+    ...tokenOperations,
     ...createMemberWriter(db, { tokens, passkeys: { replacePasskeys } }),
     ...passkeys,
     ...createSegmentWriter(db),
+    ...createViewWriter(db),
+    ...createShareLinkWriter(db, tokens),
     ...createUnknownProxyWriter(db),
     recordAudit,
     logEvents,
@@ -232,6 +237,8 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     ...createMemberReader(db),
     ...createPasskeyReader(db),
     ...createSegmentReader(db),
+    ...createViewReader(db),
+    ...createShareLinkReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),
     getEvents: createEventPager(db, { log, mostBetween: eventsPerSegment }),

@@ -128,5 +128,29 @@ export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => 
       api.createSegment({ segmentName: `${fitting(name, 250)}#${nth}`, filter: { attrID: id, is: [text] } }),
     );
   };
-  return { contacts, saveSegments, segmentsAtOnce };
+  /** The same of views, whose queries hold the texts too. */
+  const saveViews = async (first: number): Promise<void> => {
+    const { view } = await api.listViews({});
+    await forEach(view, ({ viewName }) => api.deleteView({ viewName }));
+    await forEach(texts.slice(first, first + segmentsAtOnce), ({ name, nth, text }) => {
+      const viewQuery = new URLSearchParams({ range: text.slice(0, 200).toWellFormed(), tab: 'funnel' }).toString();
+      return api.createView({ viewName: `${fitting(name, 250)}#${nth}`, viewPage: 'events', viewQuery });
+    });
+  };
+
+  const november = { from: '2026-11-01', to: '2026-12-01' };
+  /** Makes share links with names from the texts from `first` on, in the place of those before. Returns their secrets. */
+  const shareAll = async (first: number): Promise<readonly string[]> => {
+    const { shareLink } = await api.listShareLinks({});
+    await forEach(shareLink, ({ shareID }) => api.revokeShareLink({ shareID }));
+    const secrets: string[] = [];
+    await forEach(texts.slice(first, first + segmentsAtOnce), async ({ name, nth, text }) => {
+      const shareName = `${fitting(name, 250)}#${nth}`.replaceAll(/[\p{Cc}\p{Cf}]/gu, '');
+      const viewQuery = new URLSearchParams({ by: text.slice(0, 100).toWellFormed(), measure: 'users' }).toString();
+      const report = [{ part: 'totals', operation: 'reportTotals', request: november }] as const;
+      secrets.push((await api.createShareLink({ shareName, viewPage: 'overview', viewQuery, report })).shareSecret);
+    });
+    return secrets;
+  };
+  return { contacts, saveSegments, segmentsAtOnce, saveViews, shareAll };
 };

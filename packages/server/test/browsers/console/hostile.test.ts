@@ -217,6 +217,40 @@ it('the catalogue, the segments, the settings', async () => {
   expect(complaints.filter(isComplaint)).toEqual([]);
 });
 
+it('saved views and share links', async () => {
+  const { page, goto, complaints } = await open();
+  for (let first = 0; first < hostileTexts.length; first += site.segmentsAtOnce) {
+    await site.saveViews(first);
+    const [secret] = await site.shareAll(first);
+    await goto('events?tab=funnel&steps=10,11');
+    await settled(page);
+    await page.locator('.views-menu > summary').click();
+    await expect.poll(() => page.locator('.views-menu-view').count(), soon).toBe(site.segmentsAtOnce);
+    await (first === 0 ? isHarmlessWide : isHarmless)(page, `views from ${first}`);
+    await page
+      .locator('.views-menu a')
+      .nth(first % 7)
+      .click();
+    await settled(page);
+    expect(new URL(page.url()).pathname).toBe('/console/events');
+    await goto('settings?tab=shared');
+    await settled(page);
+    expect(await page.locator('tbody tr').count()).toBe(site.segmentsAtOnce);
+    await (first === 0 ? isHarmlessWide : isHarmless)(page, `share links from ${first}`);
+    await page
+      .getByRole('button', { name: /^Revoke / })
+      .first()
+      .click();
+    await page.getByRole('dialog').waitFor(soon);
+    await isHarmless(page, `revoking a link from ${first}`);
+    await goto(`shared/${secret}`);
+    await page.locator('.shared .answered').waitFor(soon);
+    await settled(page);
+    await (first === 0 ? isHarmlessWide : isHarmless)(page, `a shared view from ${first}`);
+  }
+  expect(complaints.filter(isComplaint)).toEqual([]);
+});
+
 it('the address', async () => {
   const { page, goto, complaints } = await open();
   const texts = [...hostileTexts, ...unstorableTexts];

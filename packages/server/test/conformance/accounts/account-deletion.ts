@@ -35,6 +35,9 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   };
   await store.joinMember({ ...joining, access: newToken('viewer') });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
+  await store.saveView({ account, viewName: 'All', page: 'overview', query: '', time });
+  const shareLink = { shareID: `link-of-${account}`, shareName: 'All', view: '{}', hash: `secret-of-${account}` };
+  await store.createShareLink({ account, ...shareLink, expiresTime: time + 1_000, by: server.token, time });
   const request = {
     operation: 'logEvent',
     input: { address: ann },
@@ -79,6 +82,8 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       expect(await store.listMembers({ account })).toEqual([]);
       expect(await store.listPasskeys({ memberID: `member-of-${account}` })).toEqual([]);
       expect(await store.listSegments({ account })).toEqual([]);
+      expect(await store.listViews({ account })).toEqual([]);
+      expect(await store.listShareLinks({ account })).toEqual([]);
       expect(await store.listRefused({ account, beyond: 0, limit: 10 })).toEqual({ requests: [], next: null });
       expect(await store.listAudit({ account, limit: 10 })).toEqual({ entries: [], next: null });
       const { entries } = await store.listAudit({ limit: 1 });

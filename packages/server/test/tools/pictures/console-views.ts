@@ -30,6 +30,8 @@ const withQuery = (path: string, parameters: Readonly<Record<string, unknown>>):
 
 const press = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).first().click();
 
+const openViews = (page: Page) => page.locator('.views-menu > summary').click();
+
 /** The sample shop's visitors are here while it is new, so that the live page comes first. */
 export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonymous'>): readonly View[] => [
   { name: 'live', path: 'live' },
@@ -45,6 +47,16 @@ export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonym
       ],
     }),
     only: full,
+  },
+  { name: 'overview-views', path: '', only: full, act: openViews },
+  {
+    name: 'overview-sharing',
+    path: '',
+    only: full,
+    act: async (page) => {
+      await openViews(page);
+      await press('Share this view …')(page);
+    },
   },
   { name: 'events-explore', path: 'events' },
   { name: 'events-explore-by-campaign', path: 'events?event=5&by=attr:utm_campaign', only: full },
@@ -71,6 +83,7 @@ export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonym
   { name: 'catalogue-segments', path: 'catalogue?tab=segment' },
   { name: 'catalogue-adding', path: 'catalogue', only: full, act: press('Add …') },
   { name: 'settings-tokens', path: 'settings' },
+  { name: 'settings-shared', path: 'settings?tab=shared' },
   { name: 'settings-privacy', path: 'settings?tab=privacy' },
   { name: 'settings-storage', path: 'settings?tab=storage' },
   { name: 'settings-audit', path: 'settings?tab=audit' },

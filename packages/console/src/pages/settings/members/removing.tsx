@@ -25,8 +25,8 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
   return (
     <Dialog title={`Remove ${memberEmailaddress}?`} close={close}>
       <p>
-        Open sessions end at once. Tokens that this person made go on working: the list of tokens shows them. The audit
-        log keeps what was done, without the name. To let the person in again, invite them anew.
+        Open sessions end at once. Tokens and share links that this person made go on working: their lists show them.
+        The audit log keeps what was done, without the name. To let the person in again, invite them anew.
       </p>
       <p class="dialog-actions">
         <button type="button" onClick={close}>

@@ -5,7 +5,7 @@ export type Role = Member['memberRole'];
 
 const roles: Readonly<Record<Role, string>> = {
   viewer: 'Reads everything, and changes nothing.',
-  editor: 'Also changes contacts, the catalogue and segments, and erases nobody.',
+  editor: 'Also changes contacts, the catalogue, segments and views, shares reports, and erases nobody.',
   owner: 'Does everything: tokens, people, sites, erasing.',
 };
 

@@ -32,13 +32,15 @@ export const replaceSegments = async <Input extends FilterFields<string>>(
   store: Pick<Store, 'listSegments'>,
   account: number,
   input: Input,
+  /** The path of the request in what was sent, with a dot at its end. */
+  base = '',
 ): Promise<WithoutSegments<Input>> => {
   const segmentNames = [...new Set(filtersOf<string>(input).flatMap(segmentNamesIn))];
   if (segmentNames.length === 0) return input as unknown as WithoutSegments<Input>;
   const listed = await store.listSegments({ account, segmentNames });
   const saved = new Map(listed.map(({ segmentName, filter }) => [segmentName, filter]));
   const replaced = (filter: Filter<string>, path: string): Filter => {
-    const checked = withoutSegments(filter, (segmentName) => saved.get(segmentName), path);
+    const checked = withoutSegments(filter, (segmentName) => saved.get(segmentName), base + path);
     if (!checked.ok) throw refusalOf(checked.problem);
     return checked.value;
   };

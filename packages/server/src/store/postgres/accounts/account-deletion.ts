@@ -58,6 +58,8 @@ const tables = [
     'event_total',
     'account_day',
     'report_segment',
+    'report_view',
+    'share_link',
     'member',
     'catalogue',
     'audit',

@@ -38,7 +38,7 @@ export const findProofKeys = async (
 };
 
 /** Throws a Refusal unless the token that creates another is live. Locks it, so that it stays live until the transaction ends. */
-const holdMaker = async (db: Transaction, createdBy: number, time: number): Promise<void> => {
+export const holdMaker = async (db: Transaction, createdBy: number, time: number): Promise<void> => {
   const maker = await db.get(
     `SELECT 1 FROM token t
      WHERE token = $1 AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime")
@@ -104,6 +104,15 @@ const endInvitations = (db: Transaction, token: number): Promise<number> =>
     [token],
   );
 
+/** Deletes the share links that a token made, or a token that it created, directly or not. */
+const endShareLinks = (db: Transaction, token: number): Promise<number> =>
+  db.run(
+    `WITH RECURSIVE made (token) AS (
+       SELECT $1::integer UNION SELECT t.token FROM made JOIN token t ON t."createdBy" = made.token)
+     DELETE FROM share_link WHERE "createdBy" IN (SELECT token FROM made)`,
+    [token],
+  );
+
 export const revokeToken = async (
   db: Transaction,
   { account, tokenID, descendants = false, time }: RequestOf<'revokeToken'>,
@@ -121,6 +130,7 @@ export const revokeToken = async (
   if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
   const revoked = descendants ? await revokeDescendants(db, row.token, time) : [];
   if (descendants) await endInvitations(db, row.token);
+  if (descendants) await endShareLinks(db, row.token);
   await notifyAccess(db);
   return { revokedTime: row.revokedTime, descendants: revoked };
 };

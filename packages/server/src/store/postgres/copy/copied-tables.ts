@@ -109,6 +109,11 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     { from: 'audit', columns: 'audit account token action subject time' },
     { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
     { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },
+    { from: 'report_view', columns: 'account viewName page query createdTime updatedTime' },
+    {
+      from: 'share_link',
+      columns: 'shareID account hash shareName view createdTime createdBy expiresTime lastUsedTime',
+    },
     { from: 'user', to: 'user_name', columns: 'userUUID account user' },
     { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
     { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },

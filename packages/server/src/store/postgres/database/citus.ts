@@ -15,6 +15,7 @@ export const referenceTables = [
   'member',
   'passkey',
   'answered_challenge',
+  'share_link',
   'erasure',
   'unknown_proxy',
 ] as const;
@@ -45,6 +46,7 @@ export const distributedTables = {
   contact_term: 'account',
   owner_change: 'account',
   report_segment: 'account',
+  report_view: 'account',
   event_total: 'account',
   account_day: 'account',
   event: 'holder',

@@ -48,6 +48,8 @@ const recordings = {
   removeMember: ({ memberID }) => [{ subject: { memberID } }],
   addPasskey: ({ memberID, passkey: { passkeyID } }) => [{ subject: { memberID, passkeyID } }],
   removePasskey: ({ memberID, passkeyID }) => [{ subject: { memberID, passkeyID } }],
+  createShareLink: ({ shareID }) => [{ subject: { shareID } }],
+  revokeShareLink: ({ shareID }) => [{ subject: { shareID } }],
   // A repeated request only returns the progress.
   eraseContact: ({ time }, { contactUUID, erasedTime }) => (erasedTime === time ? [{ subject: { contactUUID } }] : []),
   linkUser: ({ token }, { contactUUID, linkID }) => [{ subject: { contactUUID, linkID }, by: token }],

@@ -28,6 +28,8 @@ const ofAccount = [
   'event_total (account, eventID, quarter)',
   'account_day (account, day)',
   'report_segment (account, segmentName)',
+  'report_view (account, viewName)',
+  'share_link (shareID)',
   'member (memberID)',
   'catalogue (account, kind, id)',
   'audit (audit)',

@@ -82,12 +82,22 @@ export const createTokenWriter = (db: Connection) => {
     'UPDATE token SET lastUsedTime = @time WHERE token = @token AND coalesce(lastUsedTime, 0) < @time',
   );
 
+  // UNION visits no token twice. Revoked tokens are followed too: the tokens that they made may be live.
+  const endShareLinks = db.prepare<{ token: number }>(`
+    WITH RECURSIVE made (token) AS (
+      SELECT @token UNION SELECT t.token FROM made JOIN token t ON t.createdBy = made.token)
+    DELETE FROM share_link WHERE createdBy IN (SELECT token FROM made)`);
+
+  /** Throws a Refusal unless this token is live: it may have been revoked since the request was authenticated. */
+  const checkMaker = (token: number, time: number): void => {
+    if (maker.get(token, time) === undefined) throw new Refusal('invalid_token', { field: 'tokenUUID' });
+  };
+
   return {
+    checkMaker,
+
     createToken({ createdBy = null, expiresTime = null, session = false, ...token }: RequestOf<'createToken'>) {
-      // The maker may have been revoked since the request was authenticated.
-      if (createdBy !== null && maker.get(createdBy, token.time) === undefined) {
-        throw new Refusal('invalid_token', { field: 'tokenUUID' });
-      }
+      if (createdBy !== null) checkMaker(createdBy, token.time);
       if (insert.run({ createdBy, expiresTime, session: session ? 1 : 0, ...token }).changes === 0) {
         throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
       }
@@ -104,7 +114,7 @@ export const createTokenWriter = (db: Connection) => {
       const revoked = revoke.get({ account, tokenID, time });
       if (revoked === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
       const { token, revokedTime } = revoked;
-      if (descendants) endInvitations.run({ token });
+      if (descendants) for (const ends of [endInvitations, endShareLinks]) ends.run({ token });
       return { revokedTime, descendants: descendants ? revokeDescendants.all({ token, time }) : [] };
     },
 

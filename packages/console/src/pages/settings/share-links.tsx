@@ -1,0 +1,107 @@
+/** The share links of the account: who made each, until when it works, and a way to revoke it. */
+import type { AnswerFor } from '@firsthand/client';
+import { useState } from 'preact/hooks';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { act } from '../../parts/notices.tsx';
+import { Ago, Badge, Empty } from '../../parts/small.tsx';
+import { Table } from '../../parts/table.tsx';
+import { account, mayChange } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
+import { nameOfMember } from '../../reading/member-names.ts';
+import { LastUsed } from './last-used.tsx';
+import { nameOfActor } from './token-list.ts';
+
+type ShareLink = AnswerFor<'listShareLinks'>['shareLink'][number];
+
+const pageNames: Readonly<Record<ShareLink['viewPage'], string>> = { overview: 'Overview', events: 'Events' };
+
+const makerOf = ({ memberID, createdBy }: ShareLink): string =>
+  memberID === undefined ? nameOfActor(createdBy, account.value?.token ?? []) : (nameOfMember(memberID) ?? 'a person');
+
+interface RevokeProps {
+  readonly link: ShareLink;
+  readonly after: () => void;
+}
+
+const Revoke = ({ link: { shareID, shareName }, after }: RevokeProps) => {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  const revoke = () => {
+    close();
+    return act(() => api.revokeShareLink({ shareID }), { done: `The link to “${shareName}” is revoked.`, after });
+  };
+  return (
+    <>
+      <button type="button" class="quiet" aria-label={`Revoke the link to ${shareName}`} onClick={() => setOpen(true)}>
+        Revoke
+      </button>
+      {isOpen && (
+        <Dialog title={`Revoke the link to “${shareName}”?`} close={close}>
+          <p>
+            Whoever opens it sees that it is not valid any more. <strong>This cannot be undone.</strong>
+          </p>
+          <p class="dialog-actions">
+            <button type="button" onClick={close}>
+              Keep
+            </button>
+            <button type="button" class="danger" onClick={revoke}>
+              Revoke for good
+            </button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+};
+
+const Links = () => {
+  const answer = useAnswer('share links', (signal) => api.listShareLinks({}, { signal }));
+  const links = answer.value?.shareLink;
+  const rowOf = (link: ShareLink) => ({
+    key: link.shareID,
+    cells: [
+      link.shareName,
+      pageNames[link.viewPage],
+      makerOf(link),
+      Date.parse(link.expiresTime) > Date.now() ? (
+        <Ago key="ends" time={link.expiresTime} />
+      ) : (
+        <Badge key="ends">ended</Badge>
+      ),
+      <LastUsed key="used" time={link.lastUsedTime} />,
+      <Revoke key="revoke" link={link} after={answer.again} />,
+    ],
+  });
+  return (
+    <Card title={`Share links${links ? ` · ${links.length}` : ''}`} class="list">
+      <Answered answer={answer} lines={4}>
+        {({ shareLink }) =>
+          shareLink.length === 0 ? (
+            <Empty title="Nothing is shared">
+              <p class="soft">
+                Views, on Overview and Events, makes a link that shows one view to somebody without an account.
+              </p>
+            </Empty>
+          ) : (
+            <Table
+              label="Share links"
+              heads={['Name', 'Page', 'Made by', 'Expires', 'Last used', '']}
+              rows={shareLink.map(rowOf)}
+            />
+          )
+        }
+      </Answered>
+    </Card>
+  );
+};
+
+export const ShareLinks = () =>
+  mayChange.value ? (
+    <Links />
+  ) : (
+    <Card title="Share links">
+      <Empty title="Only an editor or an owner can read what is shared" />
+    </Card>
+  );

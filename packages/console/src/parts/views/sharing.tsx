@@ -1,0 +1,135 @@
+/** Makes a share link to the page that is open, after saying what it shows. */
+import type { AnswerFor } from '@firsthand/client';
+import { useState } from 'preact/hooks';
+import { root } from '../../address.ts';
+import { api, messageOf } from '../../api.ts';
+import { conditions } from '../../reading/filter.ts';
+import type { ShownReport } from '../../reading/report.ts';
+import { CopyButton } from '../copy-button.tsx';
+import { Dialog } from '../dialog.tsx';
+import { Field } from '../field.tsx';
+import { rangeInWords } from '../range-words.ts';
+import { At, Problem } from '../small.tsx';
+import { shareHere } from './share-here.ts';
+
+const mostRows = 100;
+/** A link shows no more rows than that. */
+const withFewRows = (request: ShownReport['request']): ShownReport['request'] =>
+  'limit' in request && request.limit !== undefined
+    ? { ...request, limit: Math.min(request.limit, mostRows) }
+    : { ...request };
+
+const expiries = { 7: 'In 7 days', 30: 'In 30 days', 90: 'In 90 days', 365: 'In a year' } as const;
+const dayMs = 86_400_000;
+
+type Made = AnswerFor<'createShareLink'>;
+
+const MadeLink = ({
+  made: { shareSecret, expiresTime },
+  close,
+}: {
+  readonly made: Made;
+  readonly close: () => void;
+}) => {
+  const url = `${root}/console/shared/${shareSecret}`;
+  return (
+    <>
+      <p>
+        <strong>Copy it now: it is shown this once.</strong> It works until <At time={expiresTime} form="long" />, or
+        until it is revoked in Settings.
+      </p>
+      <div class="tag">
+        <pre>
+          <code>{url}</code>
+        </pre>
+        <CopyButton text={url} />
+      </div>
+      <p class="dialog-actions">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </p>
+    </>
+  );
+};
+
+export const Share = ({ close }: { readonly close: () => void }) => {
+  // As the page was when the dialog was opened.
+  const [{ shared, leftOut, ...view }] = useState(shareHere);
+  const [shareName, setName] = useState('');
+  const [days, setDays] = useState('30');
+  const [made, setMade] = useState<Made | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const expiresTime = new Date(Date.now() + Number(days) * dayMs).toISOString();
+      const report = shared.map(({ part, operation, request }) => ({ part, operation, request: withFewRows(request) }));
+      setMade(await api.createShareLink({ shareName, expiresTime, ...view, report }));
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+    setBusy(false);
+  };
+  if (made)
+    return (
+      <Dialog title={`The link to “${shareName.trim()}”`} close={close} class="share">
+        <MadeLink made={made} close={close} />
+      </Dialog>
+    );
+  return (
+    <Dialog title="Share this view" close={close} class="share">
+      <form class="stacked" onSubmit={submit}>
+        <Field label="Name" hint="Those who open the link see it as the title.">
+          {(attributes) => (
+            <input
+              {...attributes}
+              required
+              maxLength={255}
+              autocomplete="off"
+              value={shareName}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label="Expires">
+          {(attributes) => (
+            <select {...attributes} value={days} onChange={(event) => setDays(event.currentTarget.value)}>
+              {Object.entries(expiries).map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <div class="shown-to-others">
+          <p>Whoever has the link sees, without signing in, for “{rangeInWords()}”:</p>
+          <ul>
+            {shared.map(({ part, title }) => (
+              <li key={part}>{title}</li>
+            ))}
+          </ul>
+          <p class="soft">
+            Nothing else can be read with it: no people, no other range
+            {conditions.value.length > 0 && ', and not the filter'}. Values such as the paths of pages are shown; e-mail
+            addresses in them are hidden.
+            {leftOut.length > 0 &&
+              ` Left out, because it is about contacts: ${leftOut.map(({ title }) => title).join(', ')}.`}
+          </p>
+        </div>
+        {problem && <Problem text={problem} />}
+        <p class="dialog-actions">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="main" disabled={isBusy || shared.length === 0}>
+            Make the link
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,53 @@
+/** The view of the share link that is open, if any. The page then shows its reports, and reads nothing else. */
+import { signal } from '@preact/signals';
+import { root, shareSecret } from '../address.ts';
+
+export interface SharedView {
+  readonly shareName: string;
+  readonly viewPage: 'overview' | 'events';
+  readonly viewQuery: string;
+  readonly timezone: string;
+  readonly expiresTime: string;
+  readonly report: readonly { readonly part: string; readonly operation: string }[];
+  readonly event: readonly { readonly eventID: number; readonly eventName: string }[];
+  readonly attr: readonly { readonly attrID: string; readonly attrName: string; readonly attrType: string }[];
+}
+
+export const sharedView = signal<SharedView | undefined>(undefined);
+/** Whether the link shows nothing: it was revoked, has ended, or never was. */
+export const isEnded = signal(false);
+
+export const isShared = shareSecret !== undefined;
+
+/** Whether the page shows this part. Every page but that of a share link shows all. */
+export const showsPart = (part: string): boolean =>
+  !isShared || sharedView.value?.report.some((each) => each.part === part) === true;
+
+const mostAttempts = 5;
+const pauseMs = 2_000;
+const busy = [429, 503];
+
+/** Asks the server about the link. While it is busy, that is asked again, a few times. */
+const ask = async (path: string, fields: object, signal?: AbortSignal): Promise<unknown> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await fetch(`${root}/console/${path}`, {
+      method: 'POST',
+      // Whoever is signed in to the console is nobody here.
+      credentials: 'omit',
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify({ shareSecret, ...fields }),
+      ...(signal && { signal }),
+    });
+    const answer = await response.json().catch(() => ({}));
+    if (response.ok) return answer;
+    if (answer.error?.code === 'unknown_share_link') isEnded.value = true;
+    if (!busy.includes(response.status) || attempt === mostAttempts)
+      throw new Error(answer.error?.message ?? `The server answered ${response.status}`);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    signal?.throwIfAborted();
+  }
+};
+
+export const readSharedView = async (): Promise<SharedView> => (await ask('shared', {})) as SharedView;
+export const readSharedReport = (part: string, signal: AbortSignal): Promise<unknown> =>
+  ask('shared/report', { part }, signal);

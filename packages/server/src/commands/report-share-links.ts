@@ -1,0 +1,29 @@
+/** `firsthand report share`: the share links of the console. */
+import type { Command } from 'commander';
+import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
+import { addServer, connect, type ServerOptions } from './shared/server.ts';
+
+export const defineShareLinks = (command: Command): void => {
+  addServer(command.command('list').description('list the links, newest first')).action(list);
+  addServer(command.command('revoke <shareID>').description('revoke a link: it shows nothing from then on')).action(
+    revoke,
+  );
+};
+
+const list = async (options: ServerOptions): Promise<void> => {
+  const answer = await (await connect(options)).listShareLinks({});
+  if (options.json) return printJSON(answer);
+  const rows = answer.shareLink.map(({ shareID, shareName, expiresTime, lastUsedTime }) => [
+    shareID,
+    toMinute(expiresTime),
+    lastUsedTime === undefined ? 'never' : toMinute(lastUsedTime),
+    shareName,
+  ]);
+  printLine(toTable([['ID', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]));
+};
+
+const revoke = async (shareID: string, options: ServerOptions): Promise<void> => {
+  const answer = await (await connect(options)).revokeShareLink({ shareID });
+  if (options.json) return printJSON(answer);
+  printLine(`${answer.shareID} was revoked`);
+};

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { createHideAddresses, withoutAddresses } from './hidden-addresses.ts';
+
+describe('an e-mail address', () => {
+  it.each([
+    ['ann@shop.example', '(hidden 1)'],
+    ['/people/ann@shop.example/orders', '/people/(hidden 1)/orders'],
+    ['/search?q=ann%40shop.example&page=2', '/search?q=(hidden 1)&page=2'],
+    ['/search?q=ann%2540shop.example', '/search?q=(hidden 1)'],
+    ['Ann <ann@shop.example>', 'Ann <(hidden 1)>'],
+    ['ann@shop.example, ben@shop.example, ann@shop.example', '(hidden 1), (hidden 2), (hidden 1)'],
+    ['/@ann', '/(hidden 1)'],
+    ['“ännchen”@exämple.de', '(hidden 1)'],
+    ['/40%25off', '/40%25off'],
+    ['2026-11-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
+  ])('in %s is hidden', (text, shown) => {
+    expect(createHideAddresses()(text)).toBe(shown);
+  });
+
+  it('is hidden under the same name wherever it is in an answer', () => {
+    const row = [
+      { values: ['/a@b.example', null], people: 3 },
+      { values: ['/c@d.example', 'a@b.example'], people: 2 },
+    ];
+    expect(withoutAddresses({ row })).toEqual({
+      row: [
+        { values: ['/(hidden 1)', null], people: 3 },
+        { values: ['/(hidden 2)', '(hidden 1)'], people: 2 },
+      ],
+    });
+  });
+
+  it('is found in time that grows with the text alone', () => {
+    const texts = ['@'.repeat(100_000), 'x'.repeat(100_000), '%25'.repeat(33_000), 'a@/'.repeat(33_000)];
+    const began = performance.now();
+    for (const text of texts) createHideAddresses()(text);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,33 @@
+/** Hides e-mail addresses in the values of a shared report: attributes, such as the path of a page, may hold some. */
+
+/** Separates the parts of a path, a query and a text; none of them is in an address as people write it. */
+const separators = /([\s/?&=#;,:<>()"'\\]+)/;
+
+/** An @, also as a URL encodes it, once or several times. */
+const holdsAddress = /@|%(?:25)*40/i;
+
+/**
+ * Returns a function that replaces each part of a text with an @ by `(hidden 1)`, `(hidden 2)` and so on: equal parts by the same, so that
+ * rows stay apart.
+ */
+export const createHideAddresses = () => {
+  const hidden = new Map<string, string>();
+  return (text: string): string => {
+    if (!holdsAddress.test(text)) return text;
+    return text
+      .split(separators)
+      .map((part) => {
+        if (!holdsAddress.test(part)) return part;
+        const name = hidden.get(part) ?? `(hidden ${hidden.size + 1})`;
+        hidden.set(part, name);
+        return name;
+      })
+      .join('');
+  };
+};
+
+/** A copy of an answer without addresses. */
+export const withoutAddresses = <Answer extends object>(answer: Answer): Answer => {
+  const hide = createHideAddresses();
+  return JSON.parse(JSON.stringify(answer), (_, value: unknown) => (typeof value === 'string' ? hide(value) : value));
+};

@@ -1,0 +1,126 @@
+/** The page of a share link, and what it reads. Nothing here looks at a cookie or a token. */
+import { limits } from '@firsthand/contract/limits';
+import type { Context } from 'hono';
+import { Refusal } from '../../../refusal.ts';
+import type { Store } from '../../../store/store.ts';
+import type { AddressOf } from '../../access/client-address.ts';
+import { type AnswerHeaders, type Exchange, headersOf, jsonAnswer } from '../../answers/answers.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+import { pageHeaders } from '../../built-pages.ts';
+import type { Admit } from '../../request/admission.ts';
+import { type Given, readInput } from '../../request/input.ts';
+import type { BudgetOf } from '../../request/parsing-budget.ts';
+import type { Route } from '../../routes.ts';
+import { withoutAddresses } from './hidden-addresses.ts';
+import type { OpenLink, SharedReports } from './shared-reports.ts';
+import { namesIn } from './shown-names.ts';
+
+interface Surroundings {
+  readonly store: Pick<Store, 'listCatalogue'>;
+  readonly shared: SharedReports;
+  readonly addressOf: AddressOf;
+  readonly admit: Admit;
+  readonly budgetOf: BudgetOf;
+  /** The page of the console, for an address one level deeper than its own; undefined: no console is served. */
+  readonly page: string | undefined;
+}
+
+/** A link is for those it was sent to: no search engine lists it, and no cache has it after it was revoked. */
+const privateHeaders: AnswerHeaders = { 'X-Robots-Tag': 'noindex, nofollow', 'Cache-Control': 'no-store' };
+
+const endedPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Firsthand</title>
+</head>
+<body>
+<h1>This link is not valid any more</h1>
+<p>Ask the person who sent it to you for another one.</p>
+</body>
+</html>
+`;
+
+/** A page for everybody whose link shows nothing, whatever the reason. It loads nothing. */
+const endedHeaders: AnswerHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+const html = (exchange: Exchange, status: number, page: string, more: AnswerHeaders): Response =>
+  new Response(page, { status, headers: { ...headersOf(exchange), ...more, ...privateHeaders } });
+
+/** The page that the console's build made, for an address one level deeper, and without the script tag of the site. */
+export const toSharedPage = (page: string): string =>
+  page.replaceAll('"assets/', '"../assets/').replace('{firsthand:script-tag}', '');
+
+export const createSharedRoutes = ({
+  store,
+  shared,
+  addressOf,
+  admit,
+  budgetOf,
+  page,
+}: Surroundings): readonly { readonly path: string; readonly route: Route }[] => {
+  const name = 'shared';
+
+  const show = async (opened: OpenLink): Promise<object> => {
+    const { link, view } = opened;
+    await shared.noteUse(link);
+    return {
+      // The maker wrote it for those who open the link.
+      shareName: link.shareName,
+      viewPage: view.page,
+      viewQuery: view.query,
+      timezone: link.accountTimezone,
+      expiresTime: isoTime(link.expiresTime),
+      report: view.report.map(({ part, operation }) => ({ part, operation })),
+      ...withoutAddresses(await namesIn(store, opened)),
+    };
+  };
+
+  const post = (path: string, answer: (opened: OpenLink, given: Given, c: Context) => Promise<object>) => ({
+    path,
+    route: {
+      name,
+      methods: ['POST'],
+      answer: (c, exchange) =>
+        admit(c, async (source) => {
+          const given = await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c));
+          const opened = await shared.open(given.shareSecret, addressOf(c));
+          return jsonAnswer(exchange, { ...(await answer(opened, given, c)), status: '200' }, privateHeaders);
+        }),
+    } satisfies Route,
+  });
+
+  const showPage = async (c: Context, exchange: Exchange, sharedPage: string): Promise<Response> => {
+    try {
+      await shared.open(c.req.param('shareSecret'), addressOf(c));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'unknown_share_link') throw error;
+      return html(exchange, 404, endedPage, endedHeaders);
+    }
+    return html(exchange, 200, sharedPage, pageHeaders);
+  };
+
+  return [
+    post('/console/shared', show),
+    post('/console/shared/report', (opened, { part }, c) => shared.report(opened, part, addressOf(c))),
+    ...(page === undefined
+      ? []
+      : [
+          {
+            path: '/console/shared/:shareSecret',
+            route: {
+              name,
+              methods: ['GET'],
+              loggedPath: '/console/shared/…',
+              answer: (c, exchange) => showPage(c, exchange, page),
+            } satisfies Route,
+          },
+        ]),
+  ];
+};

@@ -1,0 +1,168 @@
+/** Asks the reports of share links: each as it was stored, one of an account at a time, and for all who look at it at once. */
+
+import type { ErrorCode } from '@firsthand/contract/errors';
+import type { SharedOperation } from '@firsthand/contract/reports/share-link';
+import { BoundedMap } from '../../../bounded-map.ts';
+import { hashToken } from '../../../ingest/token.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { OpenedShareLink, Store } from '../../../store/store.ts';
+import type { AnsweringAll, Caller } from '../../access/caller.ts';
+import type { RateLimit } from '../../access/rate-limits.ts';
+import { requestAt, type SharedReport, type SharedView } from '../../operations/reports/shared-view.ts';
+import { withoutAddresses } from './hidden-addresses.ts';
+
+/** How long an answer is shown again, in milliseconds. */
+const freshMilliseconds = 10_000;
+const mostAnswers = 200;
+/** Reports of the links of an account that wait while one is asked. */
+const mostWaiting = 24;
+const retryAfterSeconds = 5;
+const hourMilliseconds = 3_600_000;
+const mostKnown = 10_000;
+
+/** How often an address may ask for the parts of a link. */
+export const shareRate = { perSecond: 2, burst: 60 };
+
+export const unknownLink = (): Refusal =>
+  new Refusal('unknown_share_link', { message: 'this link is not valid any more' });
+
+/** An open link, with what it shows. */
+export interface OpenLink {
+  readonly link: OpenedShareLink;
+  readonly view: SharedView;
+}
+
+/** The refusal of a report that was taken when the link was made. The reason may quote its filter, which holders of the link don't read. */
+const notShown = (): Refusal =>
+  new Refusal('invalid_field', { message: 'this report cannot be shown any more: ask for another link' });
+
+/** The refusals that say nothing of a report. */
+const sayNothing: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'not_kept', 'internal'];
+
+const withoutReason = (error: unknown): unknown => {
+  if (!(error instanceof Refusal)) return error;
+  const { code, retryAfterSeconds } = error;
+  return sayNothing.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : notShown();
+};
+
+interface Surroundings {
+  readonly store: Pick<Store, 'findShareLink' | 'noteShareLinkUse'>;
+  readonly answering: AnsweringAll<SharedOperation>;
+  /** Counts guesses at secrets, by address. */
+  readonly unknownSecrets: Pick<RateLimit, 'take' | 'giveBack'>;
+  /** Counts reports, by link and address. */
+  readonly reportsOfAddress: Pick<RateLimit, 'take'>;
+  readonly now: () => number;
+  /** In milliseconds, monotonic. */
+  readonly clock?: () => number;
+}
+
+const secretForm = /^share_[\w-]{32}$/;
+
+/** Asks in the name of the link: nothing but the account is known of who made it. */
+const callerOf = ({ account, accountTimezone }: OpenedShareLink, time: number): Caller => ({
+  access: { token: -1, tokenID: '', kind: 'viewer', account, accountOrigin: [], accountTimezone, enrich: false },
+  tokenUUID: '',
+  time,
+});
+
+export const createSharedReports = ({
+  store,
+  answering,
+  unknownSecrets,
+  reportsOfAddress,
+  now,
+  clock = () => performance.now(),
+}: Surroundings) => {
+  /** Links that were found before: their readers are not held up by somebody at the same address who guesses. */
+  const known = new BoundedMap<string, true>(mostKnown);
+
+  /** Finds the link with this secret. Throws Refusal: the same one, whether it was revoked, has ended or never was. */
+  const open = async (secret: unknown, address: string): Promise<OpenLink> => {
+    if (typeof secret !== 'string' || !secretForm.test(secret)) throw unknownLink();
+    const hash = hashToken(secret);
+    const isGuess = !known.has(hash);
+    if (isGuess) unknownSecrets.take(address);
+    const link = await store.findShareLink({ hash, time: now() });
+    if (link === undefined) {
+      known.delete(hash);
+      throw unknownLink();
+    }
+    if (isGuess) unknownSecrets.giveBack(address);
+    known.set(hash, true);
+    return { link, view: JSON.parse(link.view) };
+  };
+
+  /** Records the hour in which a link is opened: one write an hour, however often that is. */
+  const noteUse = async ({ shareID, lastUsedTime }: OpenedShareLink): Promise<void> => {
+    const time = Math.floor(now() / hourMilliseconds) * hourMilliseconds;
+    if (lastUsedTime === null || lastUsedTime < time) await store.noteShareLinkUse({ shareID, time });
+  };
+
+  /** The last report of each account that is asked or waits, and how many do. */
+  const queues = new Map<number, { last: Promise<unknown>; length: number }>();
+  const inTurn = async <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
+    const queue = queues.get(account) ?? { last: Promise.resolve(), length: 0 };
+    if (queue.length > mostWaiting) throw new Refusal('no_reports', { retryAfterSeconds });
+    queues.set(account, queue);
+    queue.length += 1;
+    const mine = queue.last.then(work);
+    queue.last = mine.catch(() => {});
+    try {
+      return await mine;
+    } finally {
+      queue.length -= 1;
+      if (queue.length === 0) queues.delete(account);
+    }
+  };
+
+  const answers = new BoundedMap<string, { readonly answer: Promise<object>; until: number }>(mostAnswers);
+
+  const answerOf = async ({ link, view }: OpenLink, report: SharedReport): Promise<object> => {
+    const { createdTime } = link;
+    const time = now();
+    const input = requestAt(report, { moving: view.moving, createdTime, time });
+    if (input === undefined) throw notShown();
+    // The operation's own input: requestAt has checked it with its schema.
+    const { through, milliseconds, ...shown } = await (
+      answering[report.operation] as (
+        input: unknown,
+        caller: Caller,
+      ) => Promise<{ through: string; milliseconds: number }>
+    )(input, callerOf(link, time));
+    return withoutAddresses(shown);
+  };
+
+  return {
+    open,
+    noteUse,
+
+    /** The answer of the report in a part of the view. Throws Refusal; 'invalid_field' where the view has no such part. */
+    async report(opened: OpenLink, part: unknown, address: string): Promise<object> {
+      const { link, view } = opened;
+      const report = view.report.find((one) => one.part === part);
+      if (report === undefined)
+        throw new Refusal('invalid_field', { field: 'part', message: '`part` must name a report of the view' });
+      reportsOfAddress.take(`${link.shareID} ${address}`);
+      const key = `${link.shareID} ${report.part}`;
+      const shared = answers.get(key);
+      if (shared && clock() < shared.until) return shared.answer;
+      const answer = inTurn(link.account, () =>
+        answerOf(opened, report).catch((error: unknown) => {
+          throw withoutReason(error);
+        }),
+      );
+      const entry = { answer, until: Infinity };
+      answers.delete(key);
+      answers.set(key, entry);
+      const forget = () => {
+        if (answers.get(key) === entry) answers.delete(key);
+      };
+      answer.then(() => {
+        entry.until = clock() + freshMilliseconds;
+      }, forget);
+      return answer;
+    },
+  };
+};
+export type SharedReports = ReturnType<typeof createSharedReports>;

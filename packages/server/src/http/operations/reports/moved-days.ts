@@ -1,0 +1,29 @@
+/** Moves days on with the calendar, so that "the last 30 days" of a shared report stay the last 30 days. */
+import { createOffsetAt, day } from '../calendar.ts';
+
+export type Moving = 'day' | 'month';
+
+const dayForm = /^(\d{4})-(\d\d)-(\d\d)$/;
+
+const clockAt = (time: number, timeZone: string): Date => new Date(time + createOffsetAt(timeZone)(time));
+
+const daysSince1970 = (clock: Date): number => Math.floor(clock.getTime() / day);
+const monthsSince1970 = (clock: Date): number => (clock.getUTCFullYear() - 1970) * 12 + clock.getUTCMonth();
+
+/** Whether a value of a range can be moved: a day; by a month only the first one of a month. */
+export const canMove = (text: unknown, moving: Moving): text is string =>
+  typeof text === 'string' && dayForm.test(text) && (moving === 'day' || text.endsWith('-01'));
+
+/**
+ * Returns a function that moves a day (`2026-11-01`) by as many days or months as have begun in the time zone between two times, in
+ * milliseconds since 1970.
+ */
+export const createMove = (moving: Moving, timeZone: string, since: number, until: number) => {
+  const [before, now] = [clockAt(since, timeZone), clockAt(until, timeZone)];
+  const days = moving === 'day' ? daysSince1970(now) - daysSince1970(before) : 0;
+  const months = moving === 'month' ? monthsSince1970(now) - monthsSince1970(before) : 0;
+  return (text: string): string => {
+    const [, year, month, date] = (dayForm.exec(text) as RegExpExecArray).map(Number) as [0, number, number, number];
+    return new Date(Date.UTC(year, month - 1 + months, date + days)).toISOString().slice(0, 10);
+  };
+};

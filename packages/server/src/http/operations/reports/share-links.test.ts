@@ -1,0 +1,275 @@
+import { limits } from '@firsthand/contract/limits';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createFakeReports, type FakeReports } from '../../../../test/fixtures/reports/fake-reports.ts';
+import { type Fields, openScene, type Scene } from '../../../../test/fixtures/scene.ts';
+
+const day = 86_400_000;
+const start = Date.parse('2026-11-24T12:00Z');
+let time = start;
+let reports: FakeReports;
+let scene: Scene;
+beforeAll(async () => {
+  reports = createFakeReports();
+  scene = await openScene({ reports, now: () => time, account: { accountTimezone: 'Asia/Tokyo' } });
+});
+beforeEach(() => {
+  time = start;
+  reports.asked.length = 0;
+});
+afterAll(() => scene.close());
+
+const november = { from: '2026-11-01', to: '2026-12-01' };
+const totals = (request: Fields = november) => ({ part: 'totals', operation: 'reportTotals', request });
+const create = (fields: Fields = {}, tokenUUID = scene.tokens.editor) =>
+  scene.post('/report/createShareLink', {
+    tokenUUID,
+    shareName: 'Teapots',
+    viewPage: 'overview',
+    report: [totals()],
+    ...fields,
+  });
+const open = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
+const ask = (shareSecret: unknown, part: unknown = 'totals', fields: Fields = {}) =>
+  scene.post('/console/shared/report', { shareSecret, part, ...fields });
+/** The secret of a new link. */
+const made = async (fields: Fields = {}): Promise<string> => {
+  const { status, body } = await create(fields);
+  expect([status, body.error]).toEqual([200, undefined]);
+  return body.shareSecret;
+};
+const refused = async (fields: Fields) => {
+  const { status, body } = await create(fields);
+  return [status, body.error.code, body.error.field];
+};
+const list = async () =>
+  (await scene.get('/report/listShareLinks', { tokenUUID: scene.tokens.editor })).body.shareLink as Fields[];
+const revoke = (shareID: unknown) => scene.post('/report/revokeShareLink', { tokenUUID: scene.tokens.editor, shareID });
+
+describe('a share link', () => {
+  it('shows its reports, for 30 days unless it says otherwise', async () => {
+    const { body } = await create({ viewQuery: 'measure=users&filter=%5B%5D&account=x&who=%7B%7D&range=7d' });
+    const { shareID, shareSecret, expiresTime } = body;
+    expect(shareSecret).toMatch(/^share_[\w-]{32}$/);
+    expect(expiresTime).toBe(new Date(start + 30 * day).toISOString());
+    expect((await open(shareSecret)).body).toEqual({
+      shareName: 'Teapots',
+      viewPage: 'overview',
+      viewQuery: 'measure=users&range=7d',
+      timezone: 'Asia/Tokyo',
+      expiresTime,
+      report: [{ part: 'totals', operation: 'reportTotals' }],
+      event: [],
+      attr: [],
+      status: '200',
+    });
+    const answer = await ask(shareSecret);
+    expect(answer.body).toEqual({
+      from: '2026-10-31T15:00:00.000Z',
+      to: '2026-11-30T15:00:00.000Z',
+      total: { events: 0, users: 0, people: 0, sessions: 0 },
+      timezone: 'Asia/Tokyo',
+      status: '200',
+    });
+    const listed = (await list()).find((link) => link.shareID === shareID);
+    expect(listed).toEqual({
+      ...{ shareID, shareName: 'Teapots', viewPage: 'overview', createdTime: new Date(start).toISOString() },
+      ...{ createdBy: expect.any(String), expiresTime, lastUsedTime: new Date(start).toISOString() },
+    });
+    expect(JSON.stringify(await list())).not.toContain(shareSecret);
+  });
+
+  it('ends when it says, and when it is revoked', async () => {
+    const shareSecret = await made({ expiresTime: new Date(start + day).toISOString() });
+    time = start + day - 1;
+    expect((await ask(shareSecret)).status).toBe(200);
+    time += 1;
+    const ended = await ask(shareSecret);
+    time = start;
+    const { body } = await create();
+    expect((await ask(body.shareSecret)).status).toBe(200);
+    expect((await revoke(body.shareID)).body).toEqual({ shareID: body.shareID, status: '200' });
+    const gone = await ask(body.shareSecret);
+    const unknown = await ask(`share_${'x'.repeat(32)}`);
+    for (const { status, body: refusal } of [ended, gone, unknown]) {
+      expect([status, refusal.error]).toEqual([
+        404,
+        { code: 'unknown_share_link', message: 'this link is not valid any more' },
+      ]);
+    }
+    expect((await revoke(body.shareID)).body.error.code).toBe('unknown_share_link');
+  });
+
+  it.each([
+    ['by days', 'day', { from: '2026-11-18' }, start + 40 * day, ['2026-12-27T15:00Z', '2027-01-03T12:00:00.001Z']],
+    [
+      'by days, with an end',
+      'day',
+      { from: '2026-11-23', to: '2026-11-24' },
+      start + day,
+      ['2026-11-23T15:00Z', '2026-11-24T15:00Z'],
+    ],
+    ['by months', 'month', { from: '2025-12-01' }, start + 40 * day, ['2026-01-31T15:00Z', '2027-01-03T12:00:00.001Z']],
+    ['not at all', undefined, november, start + 40 * day, ['2026-10-31T15:00Z', '2026-11-30T15:00Z']],
+  ] as const)('moves its days on with the calendar %s', async (_, moving, request, later, [from, to]) => {
+    const shareSecret = await made({
+      expiresTime: new Date(start + 300 * day).toISOString(),
+      ...(moving && { moving }),
+      report: [totals(request)],
+    });
+    time = later;
+    expect((await ask(shareSecret)).status).toBe(200);
+    expect(reports.asked.map(({ question }) => question)).toMatchObject([
+      { from: Date.parse(from), to: Date.parse(to) },
+    ]);
+  });
+
+  it('asks the same report once for all who look at it at once, and again after some seconds', async () => {
+    const shareSecret = await made();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(shareSecret)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(reports.asked).toHaveLength(1);
+  });
+
+  it('has the segments of its filters as they were when it was made', async () => {
+    const segment = (filter: object) =>
+      scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName: 'Buyers', filter });
+    await segment({ event: 7 });
+    const report = [totals({ ...november, filter: { segment: 'Buyers' } })];
+    const shareSecret = await made({ report });
+    await segment({ event: 8 });
+    await ask(shareSecret);
+    expect(reports.asked.map(({ question }) => 'condition' in question && question.condition)).toEqual([
+      { eventIDs: [7] },
+    ]);
+    const unknown = [totals(), { ...totals({ ...november, filter: { not: { segment: 'x' } } }), part: 'other' }];
+    expect(await refused({ report: unknown })).toEqual([
+      404,
+      'unknown_segment',
+      'report[1].request.filter.not.segment',
+    ]);
+  });
+
+  it('stores each report so that it is asked as it was sent', async () => {
+    const filter = {
+      and: [
+        { did: { event: ['Paid', 3], atLeast: 2, from: '2026-01-01T00:00:00Z', filter: { attrID: 'a', is: 'x' } } },
+        { not: { contact: { contactTagID: 'vip', createdFrom: '2026-01-01T00:00:00Z' } } },
+        {
+          or: [
+            { attrID: 'n', lessThan: 5 },
+            { attrID: 'm', exists: true },
+            { attrID: 'p', contains: 'tea' },
+          ],
+        },
+      ],
+    };
+    const shared = { ...november, filter };
+    const requests = {
+      reportTotals: { ...shared, interval: 'day', attrID: 'amount', compare: 'year', robots: 'include' },
+      reportBreakdown: { ...shared, by: 'attr:plan,weekday', sort: 'events', limit: 5, eventID: 3 },
+      reportFunnel: { ...shared, step: [{ event: 1 }, filter], within: 60, per: 'session', by: ['event'] },
+      reportRetention: { ...shared, first: { event: 1 }, back: filter, interval: 'month', timezone: 'UTC' },
+    };
+    const report = Object.entries(requests).map(([operation, request]) => ({ part: operation, operation, request }));
+    const shareSecret = await made({ report });
+    for (const [name, request] of Object.entries(requests)) {
+      reports.asked.length = 0;
+      const fields = Object.fromEntries(
+        Object.entries(request).map(([field, value]) => [
+          field,
+          typeof value === 'string' ? value : JSON.stringify(value),
+        ]),
+      );
+      const direct = await scene.get(`/report/${name}`, {
+        tokenUUID: scene.tokens.viewer,
+        ...fields,
+        ...(Array.isArray((request as Fields).by) && { by: 'event' }),
+      });
+      expect([name, direct.body.error]).toEqual([name, undefined]);
+      const wanted = reports.asked.splice(0).map(({ question }) => question);
+      const shown = await ask(shareSecret, name);
+      expect(shown.body.error).toBeUndefined();
+      expect(reports.asked.map(({ question }) => question)).toEqual(wanted);
+      const { through, milliseconds, ...rest } = direct.body;
+      expect(shown.body).toEqual(rest);
+    }
+  });
+
+  it.each<[string, Fields, string]>([
+    ['no name', { shareName: ' ' }, 'shareName'],
+    ['a name that changes the direction of writing', { shareName: 'a\u202eb' }, 'shareName'],
+    ['an end in the past', { expiresTime: start }, 'expiresTime'],
+    ['an end after more than a year', { expiresTime: start + 366 * day + 1 }, 'expiresTime'],
+    ['another page', { viewPage: 'people' }, 'viewPage'],
+    ['no report', { report: [] }, 'report'],
+    [
+      'too many reports',
+      { report: Array.from({ length: 13 }, (_, part) => ({ ...totals(), part: `p${part}` })) },
+      'report',
+    ],
+    ['the same part twice', { report: [totals(), totals()] }, 'report[1].part'],
+    ['a part that is no name', { report: [{ ...totals(), part: 'a b' }] }, 'report[0].part'],
+    ['the people behind a report', { report: [{ ...totals(), operation: 'reportPeople' }] }, 'report[0].operation'],
+    ['the live report', { report: [{ ...totals(), operation: 'reportLive' }] }, 'report[0].operation'],
+    ['events', { report: [{ ...totals(), operation: 'getEvent' }] }, 'report[0].operation'],
+    ['a name of every object', { report: [{ ...totals(), operation: 'constructor' }] }, 'report[0].operation'],
+    ['a request that is a list', { report: [totals([] as unknown as Fields)] }, 'report[0].request'],
+    ['an unknown field', { report: [totals({ ...november, limit: 5 })] }, 'report[0].request.limit'],
+    ['a token', { report: [totals({ ...november, tokenUUID: 'x' })] }, 'report[0].request.tokenUUID'],
+    ['no range', { report: [totals({})] }, 'report[0].request.from'],
+    ['a range without an end', { report: [totals({ from: '2026-11-01' })] }, 'report[0].request.to'],
+    [
+      'a range that ends before it begins',
+      { report: [totals({ from: '2026-11-02', to: '2026-11-01' })] },
+      'report[0].request.to',
+    ],
+    ['a time that should move', { moving: 'day', report: [totals({ from: 5 })] }, 'report[0].request.from'],
+    [
+      'a day that should move by months',
+      { moving: 'month', report: [totals({ from: '2026-11-02' })] },
+      'report[0].request.from',
+    ],
+    ['a wrong filter', { report: [totals({ ...november, filter: { event: {} } })] }, 'report[0].request.filter.event'],
+    ...['contactTagID', 'contactProfileID', 'event,contactTagID'].map((by): [string, Fields, string] => [
+      `groups by ${by}`,
+      { report: [{ part: 'a', operation: 'reportBreakdown', request: { ...november, by } }] },
+      'report[0].request.by',
+    ]),
+    [
+      'many rows',
+      { report: [{ part: 'a', operation: 'reportBreakdown', request: { ...november, by: 'event', limit: 101 } }] },
+      'report[0].request.limit',
+    ],
+  ])('with %s is refused, by the name of the field', async (_, fields, field) => {
+    const [status, , at] = await refused(fields);
+    expect([status, at]).toEqual([400, field]);
+  });
+
+  it('holds at most 64 KiB of reports', async () => {
+    const values = Array.from({ length: 100 }, (_, nth) => `${nth}`.padEnd(90, 'x'));
+    const big = (part: string) => ({ ...totals({ ...november, filter: { attrID: 'a', is: values } }), part });
+    expect((await create({ report: ['a', 'b', 'c'].map(big) })).status).toBe(200);
+    // Segments make it larger than what was sent.
+    for (const segmentName of ['Big', 'Bigger']) {
+      const filter = { attrID: 'a', is: values.map((value) => value.padEnd(140, 'y')) };
+      await scene.post('/report/createSegment', { tokenUUID: scene.tokens.server, segmentName, filter });
+    }
+    const segmented = Array.from({ length: 12 }, (_, nth) => ({
+      ...totals({ ...november, filter: { segment: 'Big' } }),
+      part: `p${nth}`,
+    }));
+    expect(await refused({ report: segmented })).toEqual([400, 'invalid_field', 'report']);
+  });
+
+  it('is made by whoever may edit, and listed and revoked by no others', async () => {
+    const { shareID } = (await create()).body;
+    for (const kind of ['browser', 'viewer', 'operator'] as const) {
+      const tokenUUID = scene.tokens[kind];
+      expect((await create({}, tokenUUID)).body.error.code).toBe('token_kind');
+      expect((await scene.get('/report/listShareLinks', { tokenUUID })).body.error.code).toBe('token_kind');
+      expect((await scene.post('/report/revokeShareLink', { tokenUUID, shareID })).body.error.code).toBe('token_kind');
+    }
+    expect((await list()).map((link) => link.shareID)).toContain(shareID);
+    expect(limits.shareLinksPerAccount).toBe(100);
+  });
+});

@@ -1,0 +1,71 @@
+/** Share links: making, listing and revoking them. */
+import { limits } from '@firsthand/contract/limits';
+import { nanoid } from 'nanoid';
+import { hashToken } from '../../../ingest/token.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { Store } from '../../../store/store.ts';
+import { type AnsweringAll, accountOf, actOf } from '../../access/caller.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+import { type SharedView, shownQuery, toSharedReports } from './shared-view.ts';
+
+const dayMilliseconds = 86_400_000;
+
+/** Throws Refusal('invalid_field') for a time in the past, or one too far ahead. */
+const checkEnd = (expiresTime: number, time: number): void => {
+  const days = limits.shareLinkDays;
+  if (expiresTime > time && expiresTime <= time + days * dayMilliseconds) return;
+  throw new Refusal('invalid_field', {
+    field: 'expiresTime',
+    message: `\`expiresTime\` must be in the future, and at most ${days} days from now`,
+  });
+};
+
+export const createShareLinks = (
+  store: Pick<Store, 'listSegments' | 'createShareLink' | 'listShareLinks' | 'revokeShareLink'>,
+): AnsweringAll<'createShareLink' | 'listShareLinks' | 'revokeShareLink'> => ({
+  createShareLink: async (
+    { shareName, expiresTime: wanted, viewPage: page, viewQuery = '', moving, report },
+    caller,
+  ) => {
+    const { time, access } = caller;
+    const expiresTime = wanted ?? time + limits.shareLinkDefaultDays * dayMilliseconds;
+    checkEnd(expiresTime, time);
+    const account = accountOf(caller);
+    const making = { store, account, accountTimezone: access.accountTimezone, time };
+    const view: SharedView = {
+      page,
+      query: shownQuery(viewQuery),
+      moving,
+      report: await toSharedReports({ report, moving }, making),
+    };
+    // With a prefix by which scanners, and our own log, find it.
+    const shareSecret = `share_${nanoid(32)}`;
+    const shareID = nanoid();
+    const link = { shareID, shareName, view: JSON.stringify(view), hash: hashToken(shareSecret), expiresTime };
+    await store.createShareLink({ ...link, ...actOf(caller) });
+    return { shareID, shareSecret, expiresTime: isoTime(expiresTime) };
+  },
+
+  listShareLinks: async (_, caller) => {
+    const links = await store.listShareLinks({ account: accountOf(caller) });
+    return {
+      shareLink: links.map(
+        ({ shareID, shareName, view, createdTime, createdBy, memberID, expiresTime, lastUsedTime }) => ({
+          shareID,
+          shareName,
+          viewPage: (JSON.parse(view) as SharedView).page,
+          createdTime: isoTime(createdTime),
+          createdBy: createdBy ?? '',
+          ...(memberID !== null && { memberID }),
+          expiresTime: isoTime(expiresTime),
+          ...(lastUsedTime !== null && { lastUsedTime: isoTime(lastUsedTime) }),
+        }),
+      ),
+    };
+  },
+
+  revokeShareLink: async ({ shareID }, caller) => {
+    await store.revokeShareLink({ shareID, ...actOf(caller) });
+    return { shareID };
+  },
+});

@@ -1,0 +1,31 @@
+/** Saved views: saving, listing and deleting them. */
+import type { Store } from '../../../store/store.ts';
+import { type AnsweringAll, accountOf } from '../../access/caller.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+
+export const createViews = (
+  store: Pick<Store, 'saveView' | 'listViews' | 'deleteView'>,
+): AnsweringAll<'createView' | 'listViews' | 'deleteView'> => ({
+  createView: async ({ viewName, viewPage: page, viewQuery: query = '' }, caller) => {
+    const { replaced } = await store.saveView({ account: accountOf(caller), viewName, page, query, time: caller.time });
+    return { viewName, replaced };
+  },
+
+  listViews: async (_, caller) => {
+    const saved = await store.listViews({ account: accountOf(caller) });
+    return {
+      view: saved.map(({ viewName, page, query, createdTime, updatedTime }) => ({
+        viewName,
+        viewPage: page,
+        viewQuery: query,
+        createdTime: isoTime(createdTime),
+        updatedTime: isoTime(updatedTime),
+      })),
+    };
+  },
+
+  deleteView: async ({ viewName }, caller) => {
+    await store.deleteView({ account: accountOf(caller), viewName });
+    return { viewName };
+  },
+});

@@ -1,0 +1,156 @@
+import { limits } from '@firsthand/contract/limits';
+import { describe, expect, test } from 'vitest';
+import type { NewShareLink } from '../../../src/store/store.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { expectRefusal, hour, newToken } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
+
+let count = 0;
+const view = '{"page":"overview","query":"","report":[]}';
+
+/** Makes a link that ends in an hour. */
+const make = async ({ store, account, time, server }: Site, changes: Partial<NewShareLink> = {}) => {
+  count += 1;
+  const link = { shareID: `share-${count}`, hash: `hash-${count}`, shareName: `Teapots ${count}`, view };
+  const made = { ...link, account, expiresTime: time + hour, by: server.token, time, ...changes };
+  await store.createShareLink(made);
+  return made;
+};
+const idsOf = async ({ store, account }: Site) =>
+  (await store.listShareLinks({ account })).map(({ shareID }) => shareID);
+
+export const describeShareLinks = (newSite: NewSite): void => {
+  describe('share links', () => {
+    test('are found by the hash of their secret until they end', async () => {
+      const site = await newSite({ accountTimezone: 'Asia/Kolkata' });
+      const { store, account, time } = site;
+      const { shareID, hash, shareName, expiresTime } = await make(site);
+      const opened = { shareID, account, shareName, view, createdTime: time, expiresTime, lastUsedTime: null };
+      const accountTimezone = 'Asia/Kolkata';
+      expect(await store.findShareLink({ hash, time })).toEqual({ ...opened, accountTimezone });
+      expect(await store.findShareLink({ hash, time: expiresTime - 1 })).toBeDefined();
+      expect(await store.findShareLink({ hash, time: expiresTime })).toBeUndefined();
+      expect(await store.findShareLink({ hash: shareID, time })).toBeUndefined();
+    });
+
+    test('are listed newest first, with who made them, and without their hashes', async () => {
+      const site = await newSite();
+      const { store, account, time, server } = site;
+      const first = await make(site);
+      const second = await make(site, { time: time + 1, by: null });
+      const listed = { view, lastUsedTime: null, memberID: null };
+      expect(await store.listShareLinks({ account })).toEqual(
+        [
+          { ...second, createdBy: null },
+          { ...first, createdBy: server.tokenID },
+        ].map(({ shareID, shareName, time: createdTime, expiresTime, createdBy }) => {
+          return { ...listed, shareID, shareName, createdTime, createdBy, expiresTime };
+        }),
+      );
+    });
+
+    test('say who made them in a session of a member', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const invited = {
+        account,
+        memberID: `of-${account}`,
+        emailaddress: 'ben@shop.example',
+        kind: 'editor',
+        time,
+      } as const;
+      await store.inviteMember({ ...invited, hash: `code-${account}`, expiresTime: time + 1 });
+      const joining = { hash: `code-${account}`, memberName: 'Ben', password: 'hashed', time };
+      const { access } = await store.joinMember({ ...joining, access: newToken('editor') });
+      const session = newToken('editor');
+      await store.createToken({ ...session, account, session: true, createdBy: access.token, time });
+      const { token } = (await store.findAccess(session.hash)) as { token: number };
+      await make(site, { by: token });
+      expect(await store.listShareLinks({ account })).toMatchObject([
+        { createdBy: session.tokenID, memberID: invited.memberID },
+      ]);
+    });
+
+    test('record the last hour in which they were used', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { shareID } = await make(site);
+      for (const at of [time + 5, time + 4]) await store.noteShareLinkUse({ shareID, time: at });
+      await store.noteShareLinkUse({ shareID: 'nobody', time });
+      expect(await store.listShareLinks({ account })).toMatchObject([{ lastUsedTime: time + 5 }]);
+    });
+
+    test('are gone when they are revoked, once, and only by their own account', async () => {
+      const [site, other] = [await newSite(), await newSite()];
+      const { store, account, time } = site;
+      const { shareID, hash } = await make(site);
+      await expectRefusal(store.revokeShareLink({ account: other.account, shareID, time }), 'unknown_share_link');
+      expect(await store.findShareLink({ hash, time })).toBeDefined();
+      await store.revokeShareLink({ account, shareID, time });
+      expect(await store.findShareLink({ hash, time })).toBeUndefined();
+      expect(await idsOf(site)).toEqual([]);
+      await expectRefusal(store.revokeShareLink({ account, shareID, time }), 'unknown_share_link');
+    });
+
+    test('are in the audit log, by their IDs', async () => {
+      const site = await newSite();
+      const { store, account, time, server } = site;
+      const { shareID } = await make(site);
+      await store.revokeShareLink({ account, shareID, by: server.token, time });
+      const { entries } = await store.listAudit({ account, limit: 2 });
+      expect(entries).toMatchObject([
+        { action: 'revokeShareLink', actor: server.tokenID, subject: { shareID } },
+        { action: 'createShareLink', actor: server.tokenID, subject: { shareID } },
+      ]);
+    });
+
+    test('are at most 100 of an account, however many are made at once; those that have ended give way', async () => {
+      const site = await newSite();
+      const { account, time, store } = site;
+      const most = limits.shareLinksPerAccount;
+      await make(site, { expiresTime: time + 1 });
+      for (let nth = 4; nth < most; nth += 1) await make(site);
+      const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => make(site)));
+      const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      expect(refused).toHaveLength(9);
+      expect(refused[0]).toMatchObject({ code: 'invalid_field', field: 'shareName' });
+      await make(site, { time: time + 1 });
+      expect(await idsOf(site)).toHaveLength(most);
+      await expectRefusal(make(site, { time: time + 1 }), 'invalid_field');
+      await store.revokeShareLink({ account, shareID: (await idsOf(site))[7] as string, time });
+      await make(site);
+    });
+
+    test('are not made by a token that was revoked meanwhile', async () => {
+      const site = await newSite();
+      const { store, account, time, server } = site;
+      await store.revokeToken({ account, tokenID: server.tokenID, time });
+      await expectRefusal(make(site), 'invalid_token');
+      expect(await idsOf(site)).toEqual([]);
+    });
+
+    test('go on when their token is revoked, and end when it is revoked with all that it made', async () => {
+      const site = await newSite();
+      const { store, account, time, server } = site;
+      const made = newToken('editor');
+      await store.createToken({ ...made, account, createdBy: server.token, time });
+      const { token } = (await store.findAccess(made.hash)) as { token: number };
+      const other = await site.newCaller('server');
+      const kept = await make(site, { by: other.token });
+      await make(site);
+      await make(site, { by: token });
+      await store.revokeToken({ account, tokenID: server.tokenID, time });
+      expect(await idsOf(site)).toHaveLength(3);
+      await store.revokeToken({ account, tokenID: server.tokenID, descendants: true, time });
+      expect(await idsOf(site)).toEqual([kept.shareID]);
+    });
+
+    test('show nothing from when the deletion of their account begins', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { hash } = await make(site);
+      await store.deleteAccount({ account, most: 1, time });
+      expect(await store.findShareLink({ hash, time })).toBeUndefined();
+    });
+  });
+};
