@@ -15,9 +15,7 @@ import { shareHere } from './share-here.ts';
 const mostRows = 100;
 /** A link shows no more rows than that. */
 const withFewRows = (request: ShownReport['request']): ShownReport['request'] =>
-  'limit' in request && request.limit !== undefined
-    ? { ...request, limit: Math.min(request.limit, mostRows) }
-    : { ...request };
+  'limit' in request ? { ...request, limit: Math.min(Number(request.limit ?? mostRows), mostRows) } : { ...request };
 
 const expiries = { 7: 'In 7 days', 30: 'In 30 days', 90: 'In 90 days', 365: 'In a year' } as const;
 const dayMs = 86_400_000;
