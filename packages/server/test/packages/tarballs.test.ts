@@ -77,7 +77,10 @@ describe.each(packageNames)('%s', (name) => {
 test('the server carries its migrations, the demo page, the tracker, the documentation and the licenses of what it contains', () => {
   const files = filesOf('firsthand');
   for (const driver of ['sqlite', 'postgres']) {
-    const inRepository = readdirSync(join(root, `packages/server/src/store/${driver}/migrations`));
+    const folder = join(root, `packages/server/src/store/${driver}/migrations`);
+    const inRepository = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.sql'),
+    );
     const migrations = new RegExp(`^src/store/${driver}/migrations/`);
     expect(
       files

@@ -81,7 +81,7 @@ const structure = (databaseURL: string) =>
 
 /** Has the events be as 0001 would have them. What later migrations than those of events made stays. */
 const takeBack = async (databaseURL: string): Promise<void> => {
-  const first = readFileSync(new URL('../migrations/0001-first.sql', import.meta.url), 'utf8');
+  const first = readFileSync(new URL('../migrations/0.1.0/0001-first.sql', import.meta.url), 'utf8');
   const repeats = await repeatRows(databaseURL);
   const events = await asking<StoredRow>(databaseURL, 'SELECT * FROM event');
   const rows = events.map((row) => ({ ...row, ...readBody(row.body, Number(row.eventTime)) }));

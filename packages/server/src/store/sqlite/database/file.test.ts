@@ -112,7 +112,7 @@ const makeDatabase = async () => {
 /** As the first Firsthand left it, with an account; answers the account's UUID. */
 const makeOlder = (file: string): string => {
   const db = new Database(file);
-  db.exec(readFileSync(new URL('../migrations/0001-first.sql', import.meta.url), 'utf8'));
+  db.exec(readFileSync(new URL('../migrations/0.1.0/0001-first.sql', import.meta.url), 'utf8'));
   db.pragma('user_version = 1');
   db.pragma(`application_id = ${applicationID}`);
   db.pragma('journal_mode = WAL');

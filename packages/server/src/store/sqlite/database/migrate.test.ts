@@ -1,16 +1,21 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { readMigrations } from '../../migrations.ts';
 import { eventsOf } from '../event-log/event-log.ts';
-import { openConnection } from './connection.ts';
+import { type Connection, openConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 
-const migration = (name: string) => readFileSync(new URL(`../migrations/${name}`, import.meta.url), 'utf8');
+const migrations = readMigrations(new URL('../migrations/', import.meta.url));
+
+/** A database with the schema of this number. */
+const openAt = (number: number): Connection => {
+  const db = openConnection(':memory:', 'write');
+  for (const { sql } of migrations.slice(0, number)) db.exec(sql);
+  db.pragma(`user_version = ${number}`);
+  return db;
+};
 
 test('events that were rows become blocks, and are shown as the same rows', () => {
-  const db = openConnection(':memory:', 'write');
-  db.exec(migration('0001-first.sql'));
-  db.exec(migration('0002-refused-requests.sql'));
-  db.pragma('user_version = 2');
+  const db = openAt(2);
   const insert = db.prepare('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const texts = ['{}', '{"path":"/"}', '{"path":"/","quote \\" and é":"{\\"a\\":[1]}"}', '{"1":"","__proto__":"x"}'];
   for (let nth = 0; nth < 150; nth += 1) {
@@ -53,10 +58,7 @@ test('events that were rows become blocks, and are shown as the same rows', () =
 });
 
 test('tokens keep their numbers, and what refers to them, when their table is made anew', () => {
-  const db = openConnection(':memory:', 'write');
-  const files = readdirSync(new URL('../migrations/', import.meta.url)).sort();
-  for (const file of files.filter((name) => name < '0012')) db.exec(migration(file));
-  db.pragma('user_version = 11');
+  const db = openAt(11);
   db.exec(`
     INSERT INTO account (account, accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime)
       VALUES (1, 'account-1', 'A shop', '[]', 'UTC', 0, 5);
@@ -95,10 +97,7 @@ test('tokens keep their numbers, and what refers to them, when their table is ma
 });
 
 test('of too many claims for a contact the oldest give way, but for those that were accepted or whose link was verified', () => {
-  const db = openConnection(':memory:', 'write');
-  const files = readdirSync(new URL('../migrations/', import.meta.url)).sort();
-  for (const file of files.filter((name) => name < '0014')) db.exec(migration(file));
-  db.pragma('user_version = 13');
+  const db = openAt(13);
   db.pragma('foreign_keys = OFF');
   // The first contact has 1,100 claims: 1 was accepted, and the link of 2 verified. The second has 900, which is not too many.
   db.exec(`
@@ -117,10 +116,7 @@ test('of too many claims for a contact the oldest give way, but for those that w
 });
 
 test('of too many claimed links of a user the oldest give way, but for those that were accepted or verified', () => {
-  const db = openConnection(':memory:', 'write');
-  const files = readdirSync(new URL('../migrations/', import.meta.url)).sort();
-  for (const file of files.filter((name) => name < '0016')) db.exec(migration(file));
-  db.pragma('user_version = 15');
+  const db = openAt(15);
   db.pragma('foreign_keys = OFF');
   // User 1 has 150 links to 150 contacts: the claim of 1 was accepted, 2 is verified. User 2 goes to and fro between two contacts.
   db.exec(`
@@ -143,10 +139,7 @@ test('of too many claimed links of a user the oldest give way, but for those tha
 });
 
 test('of too many claimed links of a contact the oldest give way, but for those that were accepted or verified', () => {
-  const db = openConnection(':memory:', 'write');
-  const files = readdirSync(new URL('../migrations/', import.meta.url)).sort();
-  for (const file of files.filter((name) => name < '0022')) db.exec(migration(file));
-  db.pragma('user_version = 21');
+  const db = openAt(21);
   db.pragma('foreign_keys = OFF');
   // Contact 1 has 1,200 links of 24 users, in turn: the claim of user 1 was accepted, and the links of user 2 are verified. User 3 is
   // linked to contact 3 as well, which is being erased. Contact 2 has 900 links of user 25.
