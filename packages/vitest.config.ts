@@ -67,7 +67,7 @@ export default defineConfig({
     // What is waited for may take its time on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     // A tier that lacks a program fails with its name. PostgreSQL is started by the first file that asks for it.
-    globalSetup: ['packages/vitest.needs.ts', 'packages/server/test/fixtures/postgres-setup.ts'],
+    globalSetup: ['packages/vitest.needs.ts', 'packages/server/test/fixtures/postgres/setup.ts'],
     // `npm run check:coverage`. What runs in processes and threads of their own isn't counted.
     coverage: {
       provider: 'v8',

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startPostgres, stopPostgres, urlOf } from '../../test/fixtures/postgres-server.ts';
+import { startPostgres, stopPostgres, urlOf } from '../../test/fixtures/postgres/server.ts';
 import { childrenOf, cpuSeconds } from './process.ts';
 
 /** Runs a query on a connection of its own. */

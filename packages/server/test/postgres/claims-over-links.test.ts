@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { copyStore, openStore } from '../../src/store/open.ts';
 import { expectClaimsOverLinks, writeClaimsOverLinks } from '../claims-over-links/database.ts';
-import { newDatabase } from '../fixtures/postgres.ts';
+import { newDatabase } from '../fixtures/postgres/databases.ts';
 
 test('a copy of a database with claims over verified links has the owners and repeats that the file has', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
 import { firsthand } from '../fixtures/command.ts';
-import { newDatabase } from '../fixtures/postgres.ts';
+import { newDatabase } from '../fixtures/postgres/databases.ts';
 
 test('an account is made and a token revoked, where a server that runs notices', async () => {
   const databaseURL = await newDatabase();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { copyStore, openStore } from '../../src/store/open.ts';
 import { digestAccount } from '../../src/store/verifying.ts';
 import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
-import { newDatabase } from '../fixtures/postgres.ts';
+import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { ann, day, newToken } from '../fixtures/store.ts';
 import { live, pastArbitrary } from '../fixtures/world.ts';

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
+import { asking, newDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import {
   accountContact,

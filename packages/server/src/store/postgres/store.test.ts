@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describeStore } from '../../../test/conformance/index.ts';
-import { newDatabase } from '../../../test/fixtures/postgres.ts';
+import { newDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../test/fixtures/site.ts';
 import { openStore } from '../open.ts';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { asking } from '../../fixtures/postgres.ts';
-import { startPostgres, stopPostgres, urlOf } from '../../fixtures/postgres-server.ts';
+import { asking } from '../../fixtures/postgres/databases.ts';
+import { startPostgres, stopPostgres, urlOf } from '../../fixtures/postgres/server.ts';
 import { makeAccountIn } from '../../tools/served.ts';
 
 /** Starts PostgreSQL before the file's first test; stops it, and deletes both folders, after the last. */

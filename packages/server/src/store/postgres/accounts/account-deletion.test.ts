@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { fillSampleShop } from '../../../sample-shop/fill.ts';
 import { removeSampleShop } from '../../../sample-shop/remove.ts';

@@ -2,7 +2,7 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { labelIDs } from '@firsthand/contract/labels';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 

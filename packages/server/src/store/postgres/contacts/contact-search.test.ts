@@ -1,7 +1,7 @@
 /** Searches on PostgreSQL while many contacts wait to be indexed. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';

@@ -1,7 +1,7 @@
 import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { ann, newID, phone, tablet } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres.ts';
+import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';

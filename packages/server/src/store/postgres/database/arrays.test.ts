@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { bigints, byteas, integers, texts, uuids } from './arrays.ts';
 
 let client: pg.Client;

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { migrateStore } from '../../open.ts';
 import { monthSQL, repeatsSQL } from '../events/days.ts';
 import { distributedTables, referenceTables } from './citus.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
-import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres.ts';
+import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import {
   type ConnectionPool,

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import type * as Migrations from '../../migrations.ts';
 import { examineStore, migrateStore, openStore } from '../../open.ts';
 import { lockKeys, openPool } from './connection.ts';

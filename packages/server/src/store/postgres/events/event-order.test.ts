@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Asked, askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../../test/fixtures/plans.ts';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { laptop, phone } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { Refusal } from '../../../refusal.ts';
 import { type ConnectionPool, openPool } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
