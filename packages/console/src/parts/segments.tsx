@@ -5,16 +5,14 @@ import { api, problemOf } from '../api.ts';
 import { mayChange } from '../reading/account.ts';
 import { forgetAnswers, useAnswer } from '../reading/answer.ts';
 import { conditions, filterWith, hrefToAdd, hrefToHave } from '../reading/filter.ts';
-import { Dialog } from './dialog.tsx';
+import { DialogForm } from './dialog-form.tsx';
 import { Field } from './field.tsx';
 import { act } from './notices.tsx';
-import { Problem } from './small.tsx';
 
 const SaveDialog = ({ close }: { readonly close: () => void }) => {
   const [name, setName] = useState('');
   const [problem, setProblem] = useState('');
-  const save = async (event: Event) => {
-    event.preventDefault();
+  const save = async () => {
     const segmentName = name.trim();
     const filter = filterWith();
     if (filter === undefined) return;
@@ -26,30 +24,19 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
     go(hrefToHave([{ segment: segmentName }]));
   };
   return (
-    <Dialog title="Save as a segment" close={close}>
-      <form class="stacked" onSubmit={save}>
-        <Field label="Name" hint="A segment of this name gets this filter instead.">
-          {(attributes) => (
-            <input
-              {...attributes}
-              required
-              maxLength={255}
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        {problem && <Problem text={problem} />}
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main">
-            Save
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <DialogForm title="Save as a segment" close={close} action="Save" submit={save} problem={problem}>
+      <Field label="Name" hint="A segment of this name gets this filter instead.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            required
+            maxLength={255}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </DialogForm>
   );
 };
 

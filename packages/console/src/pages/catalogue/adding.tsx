@@ -1,10 +1,9 @@
 /** Adds an entry to a catalogue. */
 import { useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { Field } from '../../parts/field.tsx';
 import { act } from '../../parts/notices.tsx';
-import { Problem } from '../../parts/small.tsx';
 import { account, readAccount } from '../../reading/account.ts';
 import { type AttrType, type Entry, type Kind, kinds, requestFor } from './entries.ts';
 import { additionOf, emptyDraft, problemIn, trimmed, typesInOrder } from './new-entry.ts';
@@ -24,8 +23,7 @@ const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => 
   const [problem, setProblem] = useState('');
   const { one, about } = kinds[kind];
   const isEvent = kind === 'event';
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     const given = trimmed(draft);
     const found = problemIn(kind, given, entries);
     if (found) return setProblem(found);
@@ -68,38 +66,33 @@ const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => 
     </Field>,
   ];
   return (
-    <Dialog title={`Add ${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`} close={close}>
+    <DialogForm
+      title={`Add ${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`}
+      close={close}
+      action="Add"
+      submit={submit}
+      problem={problem}
+    >
       <p class="soft">{about}</p>
-      <form class="stacked" onSubmit={submit}>
-        {isEvent ? fields : fields.toReversed()}
-        {kind === 'attr' && (
-          <Field label="Type" hint="What its values mean, for people. They are stored as text.">
-            {(attributes) => (
-              <select
-                {...attributes}
-                value={draft.type}
-                onChange={({ currentTarget: { value } }) => setDraft({ ...draft, type: value as AttrType })}
-              >
-                {typesInOrder.map(([type, label]) => (
-                  <option key={type} value={type}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        )}
-        {problem && <Problem text={problem} />}
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main">
-            Add
-          </button>
-        </p>
-      </form>
-    </Dialog>
+      {isEvent ? fields : fields.toReversed()}
+      {kind === 'attr' && (
+        <Field label="Type" hint="What its values mean, for people. They are stored as text.">
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={draft.type}
+              onChange={({ currentTarget: { value } }) => setDraft({ ...draft, type: value as AttrType })}
+            >
+              {typesInOrder.map(([type, label]) => (
+                <option key={type} value={type}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+    </DialogForm>
   );
 };
 

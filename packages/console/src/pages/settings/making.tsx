@@ -2,9 +2,8 @@
 import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../api.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { Field } from '../../parts/field.tsx';
-import { Problem } from '../../parts/small.tsx';
 import { readAccount } from '../../reading/account.ts';
 import { type Expiry, expiresTimeOf, expiries } from './expiry.ts';
 import type { Token } from './token-list.ts';
@@ -29,8 +28,7 @@ const MakeDialog = ({ made, close }: MakeProps & { readonly close: () => void })
   const [expiry, setExpiry] = useState<Expiry>('never');
   const [day, setDay] = useState('');
   const [problem, setProblem] = useState('');
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     if (expiry === 'day' && day === '') return setProblem('Choose the day on which the token expires.');
     const tokenName = name.trim();
     const expiresTime = expiresTimeOf(expiry, day, Date.now());
@@ -44,61 +42,50 @@ const MakeDialog = ({ made, close }: MakeProps & { readonly close: () => void })
     }
   };
   return (
-    <Dialog title="Make a token" close={close}>
-      <form class="stacked" onSubmit={submit}>
-        <fieldset class="kinds">
-          <legend>Kind</legend>
-          {(Object.keys(kinds) as Kind[]).map((each) => (
-            <label key={each} class="choice-line">
-              <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
-              <span>
-                {each}
-                <small class="soft">{kinds[each]}</small>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <Field label="Name" hint="For people: what uses the token, and where.">
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="text"
-              maxLength={255}
-              placeholder="Nightly report"
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label="Expires">
-          {(attributes) => (
-            <select {...attributes} value={expiry} onChange={(event) => setExpiry(event.currentTarget.value as Expiry)}>
-              {Object.entries(expiries).map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        {expiry === 'day' && (
-          <Field label="Day" hint="The token stops working when this day begins in UTC.">
-            {(attributes) => (
-              <input {...attributes} type="date" value={day} onInput={(event) => setDay(event.currentTarget.value)} />
-            )}
-          </Field>
+    <DialogForm title="Make a token" close={close} action="Make" submit={submit} problem={problem}>
+      <fieldset class="kinds">
+        <legend>Kind</legend>
+        {(Object.keys(kinds) as Kind[]).map((each) => (
+          <label key={each} class="choice-line">
+            <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
+            <span>
+              {each}
+              <small class="soft">{kinds[each]}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Field label="Name" hint="For people: what uses the token, and where.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="text"
+            maxLength={255}
+            placeholder="Nightly report"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
         )}
-        {problem && <Problem text={problem} />}
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main">
-            Make
-          </button>
-        </p>
-      </form>
-    </Dialog>
+      </Field>
+      <Field label="Expires">
+        {(attributes) => (
+          <select {...attributes} value={expiry} onChange={(event) => setExpiry(event.currentTarget.value as Expiry)}>
+            {Object.entries(expiries).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {expiry === 'day' && (
+        <Field label="Day" hint="The token stops working when this day begins in UTC.">
+          {(attributes) => (
+            <input {...attributes} type="date" value={day} onInput={(event) => setDay(event.currentTarget.value)} />
+          )}
+        </Field>
+      )}
+    </DialogForm>
   );
 };
 

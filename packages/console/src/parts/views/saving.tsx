@@ -2,10 +2,9 @@
 import { useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
 import { viewHere } from '../../reading/views.ts';
-import { Dialog } from '../dialog.tsx';
+import { DialogForm } from '../dialog-form.tsx';
 import { Field } from '../field.tsx';
 import { show } from '../notices.tsx';
-import { Problem } from '../small.tsx';
 
 interface SaveViewProps {
   /** The names of the views that there are. */
@@ -19,8 +18,7 @@ export const SaveView = ({ taken, saved, close }: SaveViewProps) => {
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const isTaken = taken.includes(viewName.trim());
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     setBusy(true);
     const failed = await problemOf(api.createView({ viewName, ...viewHere() }));
     setBusy(false);
@@ -30,37 +28,33 @@ export const SaveView = ({ taken, saved, close }: SaveViewProps) => {
     show({ text: `Saved the view “${viewName.trim()}”.` });
   };
   return (
-    <Dialog title="Save this view" close={close}>
-      <form class="stacked" onSubmit={submit}>
-        <Field
-          label="Name"
-          hint={
-            isTaken
-              ? 'A view has this name. This page takes its place.'
-              : 'Everybody in the account can open it. A range such as “Last 7 days” moves on.'
-          }
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              required
-              maxLength={255}
-              autocomplete="off"
-              value={viewName}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        {problem && <Problem text={problem} />}
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isBusy}>
-            {isTaken ? 'Replace' : 'Save'}
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <DialogForm
+      title="Save this view"
+      close={close}
+      action={isTaken ? 'Replace' : 'Save'}
+      submit={submit}
+      problem={problem}
+      isDisabled={isBusy}
+    >
+      <Field
+        label="Name"
+        hint={
+          isTaken
+            ? 'A view has this name. This page takes its place.'
+            : 'Everybody in the account can open it. A range such as “Last 7 days” moves on.'
+        }
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            required
+            maxLength={255}
+            autocomplete="off"
+            value={viewName}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </DialogForm>
   );
 };

@@ -7,9 +7,10 @@ import { conditions } from '../../reading/filter.ts';
 import type { ShownReport } from '../../reading/report.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { Dialog } from '../dialog.tsx';
+import { DialogForm } from '../dialog-form.tsx';
 import { Field } from '../field.tsx';
 import { rangeInWords } from '../range-words.ts';
-import { At, Problem } from '../small.tsx';
+import { At } from '../small.tsx';
 import { shareHere } from './share-here.ts';
 
 const mostRows = 100;
@@ -59,8 +60,7 @@ export const Share = ({ close }: { readonly close: () => void }) => {
   const [made, setMade] = useState<Made | undefined>(undefined);
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     setBusy(true);
     try {
       const expiresTime = new Date(Date.now() + Number(days) * dayMs).toISOString();
@@ -78,56 +78,53 @@ export const Share = ({ close }: { readonly close: () => void }) => {
       </Dialog>
     );
   return (
-    <Dialog title="Share this view" close={close} class="share">
-      <form class="stacked" onSubmit={submit}>
-        <Field label="Name" hint="Those who open the link see it as the title.">
-          {(attributes) => (
-            <input
-              {...attributes}
-              required
-              maxLength={255}
-              autocomplete="off"
-              value={shareName}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label="Expires">
-          {(attributes) => (
-            <select {...attributes} value={days} onChange={(event) => setDays(event.currentTarget.value)}>
-              {Object.entries(expiries).map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <div class="shown-to-others">
-          <p>Whoever has the link sees, without signing in, for “{rangeInWords()}”:</p>
-          <ul>
-            {shared.map(({ part, title }) => (
-              <li key={part}>{title}</li>
+    <DialogForm
+      title="Share this view"
+      close={close}
+      class="share"
+      action="Make the link"
+      submit={submit}
+      problem={problem}
+      isDisabled={isBusy || shared.length === 0}
+    >
+      <Field label="Name" hint="Those who open the link see it as the title.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            required
+            maxLength={255}
+            autocomplete="off"
+            value={shareName}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Field label="Expires">
+        {(attributes) => (
+          <select {...attributes} value={days} onChange={(event) => setDays(event.currentTarget.value)}>
+            {Object.entries(expiries).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
             ))}
-          </ul>
-          <p class="soft">
-            Nothing else can be read with it: no people, no other range
-            {conditions.value.length > 0 && ', and not the filter'}. Values such as the paths of pages are shown; e-mail
-            addresses in them are hidden.
-            {leftOut.length > 0 &&
-              ` Left out, because it is about contacts: ${leftOut.map(({ title }) => title).join(', ')}.`}
-          </p>
-        </div>
-        {problem && <Problem text={problem} />}
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isBusy || shared.length === 0}>
-            Make the link
-          </button>
+          </select>
+        )}
+      </Field>
+      <div class="shown-to-others">
+        <p>Whoever has the link sees, without signing in, for “{rangeInWords()}”:</p>
+        <ul>
+          {shared.map(({ part, title }) => (
+            <li key={part}>{title}</li>
+          ))}
+        </ul>
+        <p class="soft">
+          Nothing else can be read with it: no people, no other range
+          {conditions.value.length > 0 && ', and not the filter'}. Values such as the paths of pages are shown; e-mail
+          addresses in them are hidden.
+          {leftOut.length > 0 &&
+            ` Left out, because it is about contacts: ${leftOut.map(({ title }) => title).join(', ')}.`}
         </p>
-      </form>
-    </Dialog>
+      </div>
+    </DialogForm>
   );
 };

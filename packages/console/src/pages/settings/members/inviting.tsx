@@ -1,9 +1,8 @@
 /** Invites a person: the e-mail address and the role. */
 import { useState } from 'preact/hooks';
 import { api, messageOf } from '../../../api.ts';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
-import { Problem } from '../../../parts/small.tsx';
 import { readMembers } from '../../../reading/members.ts';
 import type { Invited } from './invitation-link.tsx';
 import { type Role, RoleField } from './roles.tsx';
@@ -17,8 +16,7 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
   const [memberRole, setRole] = useState<Role>('viewer');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     setBusy(true);
     try {
       const { invitationCode, expiresTime } = await api.inviteMember({ memberEmailaddress, memberRole });
@@ -31,36 +29,32 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
     }
   };
   return (
-    <Dialog title="Invite a person" close={close}>
-      <form class="stacked" onSubmit={submit}>
-        <Field
-          label="E-mail address"
-          hint="No e-mail is sent: you get a link, to pass on. Somebody who has joined keeps the role."
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="email"
-              required
-              autocomplete="off"
-              placeholder="ben@shop.example"
-              value={memberEmailaddress}
-              onInput={(event) => setEmailaddress(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <RoleField chosen={memberRole} choose={setRole} />
-        {problem && <Problem text={problem} />}
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isBusy}>
-            Invite
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <DialogForm
+      title="Invite a person"
+      close={close}
+      action="Invite"
+      submit={submit}
+      problem={problem}
+      isDisabled={isBusy}
+    >
+      <Field
+        label="E-mail address"
+        hint="No e-mail is sent: you get a link, to pass on. Somebody who has joined keeps the role."
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="email"
+            required
+            autocomplete="off"
+            placeholder="ben@shop.example"
+            value={memberEmailaddress}
+            onInput={(event) => setEmailaddress(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <RoleField chosen={memberRole} choose={setRole} />
+    </DialogForm>
   );
 };
 

@@ -1,7 +1,7 @@
 /** The role of a person, and another one after saying what it may do. */
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { act } from '../../../parts/notices.tsx';
 import type { Member } from '../../../reading/member-names.ts';
 import { readMembers } from '../../../reading/members.ts';
@@ -10,8 +10,7 @@ import { type Role, RoleField } from './roles.tsx';
 const RoleDialog = ({ member, close }: { readonly member: Member; readonly close: () => void }) => {
   const { memberID, memberRole: before, memberEmailaddress } = member;
   const [role, setRole] = useState<Role>(before);
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     close();
     if (role === before) return;
     act(() => api.updateMember({ memberID, memberRole: role }), {
@@ -21,20 +20,10 @@ const RoleDialog = ({ member, close }: { readonly member: Member; readonly close
     });
   };
   return (
-    <Dialog title={`Role of ${memberEmailaddress}`} close={close}>
-      <form class="stacked" onSubmit={submit}>
-        <RoleField chosen={role} choose={setRole} />
-        <p class="soft">It holds at once, in open sessions too.</p>
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main">
-            Change
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <DialogForm title={`Role of ${memberEmailaddress}`} close={close} action="Change" submit={submit}>
+      <RoleField chosen={role} choose={setRole} />
+      <p class="soft">It holds at once, in open sessions too.</p>
+    </DialogForm>
   );
 };
 

@@ -1,8 +1,7 @@
 /** Adds a passkey, under a name. */
 import { useState } from 'preact/hooks';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
-import { Problem } from '../../../parts/small.tsx';
 import { addPasskey } from './own.ts';
 
 interface AddProps {
@@ -13,8 +12,7 @@ const AddDialog = ({ added, close }: AddProps & { readonly close: () => void }) 
   const [name, setName] = useState('');
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     setBusy(true);
     const why = await addPasskey(name);
     setBusy(false);
@@ -24,34 +22,23 @@ const AddDialog = ({ added, close }: AddProps & { readonly close: () => void }) 
     added();
   };
   return (
-    <Dialog title="Add a passkey" close={close}>
-      <form class="stacked" onSubmit={submit}>
-        <Field
-          label="Name"
-          hint="For you: the device or the password manager. Without one, it is named after this browser."
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="text"
-              maxLength={255}
-              placeholder="Phone"
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        {problem && <Problem text={problem} />}
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isBusy}>
-            Add
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <DialogForm title="Add a passkey" close={close} action="Add" submit={submit} problem={problem} isDisabled={isBusy}>
+      <Field
+        label="Name"
+        hint="For you: the device or the password manager. Without one, it is named after this browser."
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="text"
+            maxLength={255}
+            placeholder="Phone"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </DialogForm>
   );
 };
 

@@ -1,10 +1,9 @@
 /** Sends a refused request again, as it was or with other fields. */
 import { useState } from 'preact/hooks';
 import { api } from '../../../api.ts';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { act } from '../../../parts/notices.tsx';
-import { Problem } from '../../../parts/small.tsx';
 import { type RefusedRequest, textOf } from './request.ts';
 
 interface SendProps {
@@ -33,8 +32,7 @@ const send = async (refusedID: string, fix?: Fields): Promise<void> => {
 const FixDialog = ({ refused, again, close }: SendProps & { readonly close: () => void }) => {
   const [changed, setChanged] = useState(textOf(refused));
   const [problem, setProblem] = useState('');
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     const fix = fieldsIn(changed);
     if (fix === undefined) return setProblem('This is no JSON object.');
     try {
@@ -46,31 +44,20 @@ const FixDialog = ({ refused, again, close }: SendProps & { readonly close: () =
     again();
   };
   return (
-    <Dialog title={`Fix the ${refused.operation}`} close={close}>
-      <form class="stacked" onSubmit={submit}>
-        <p class="soft">{refused.problem.message}</p>
-        <Field label="The request" hint="A field that you remove stays as it was; an empty text clears it.">
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              rows={12}
-              spellcheck={false}
-              value={changed}
-              onInput={(event) => setChanged(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        {problem && <Problem text={problem} />}
-        <p class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="main">
-            Send
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <DialogForm title={`Fix the ${refused.operation}`} close={close} action="Send" submit={submit} problem={problem}>
+      <p class="soft">{refused.problem.message}</p>
+      <Field label="The request" hint="A field that you remove stays as it was; an empty text clears it.">
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={12}
+            spellcheck={false}
+            value={changed}
+            onInput={(event) => setChanged(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </DialogForm>
   );
 };
 
