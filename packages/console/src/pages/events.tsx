@@ -25,8 +25,8 @@ export const Events = () => {
       <header class="page-head">
         <h1>Events</h1>
         <Tabs parameter="tab" tabs={tabs} label="Report" />
-        <SegmentChoice />
         <ViewsMenu />
+        <SegmentChoice />
         <RangePicker compares={chosen === 'explore'} />
       </header>
       <Filters />

@@ -57,8 +57,8 @@ export const Overview = () => {
       <header class="page-head">
         <h1>Overview</h1>
         <Online />
-        <SegmentChoice />
         <ViewsMenu />
+        <SegmentChoice />
         <RangePicker />
       </header>
       <Filters />
