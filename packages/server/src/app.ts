@@ -10,6 +10,7 @@ import { createFindGood } from './http/access/good-token.ts';
 import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
+import { createRefusedOrigins } from './http/access/refused-origins.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
 import { consoleRoutes, readConsolePage } from './http/console/pages.ts';
 import { challengeRate, createPasskeys } from './http/console/passkeys/passkeys.ts';
@@ -150,6 +151,7 @@ export const createApp = ({
     now,
   };
   const agentOf = createAgentOf(countryOf, createRequestAddress(trustProxy));
+  const refusedOrigins = createRefusedOrigins();
   const operationRoute = createOperationRoute({
     ...reading,
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
@@ -158,6 +160,7 @@ export const createApp = ({
     agentOf,
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
+    refusedOrigins,
   });
   const passwordLimits = {
     all: createRateLimit(passwordRates.all),
@@ -198,7 +201,7 @@ export const createApp = ({
       ...createAccounts(store, quota?.accountBytes),
       ...createTokens(store),
       ...createMembers(store),
-      ...createService(store, serviceFacts),
+      ...createService(store, { facts: serviceFacts, refusedOrigins }),
       ...createRefused(store),
       ...createAudit(store),
       ...createContacts(store),

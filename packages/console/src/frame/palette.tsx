@@ -9,6 +9,7 @@ import { presets } from '../reading/range.ts';
 import { hrefOfView, type View } from '../reading/views.ts';
 import { overlay } from './keys.ts';
 import { pages } from './pages.ts';
+import { settingsTabs } from './settings-tabs.ts';
 
 interface Found {
   readonly label: string;
@@ -16,7 +17,8 @@ interface Found {
   readonly href: string;
 }
 
-const mostPeople = 6;
+const mostPeople = 12;
+const mostFound = 16;
 const typingMs = 150;
 
 /** ARIA's combobox with a list of its own; the types know that of HTML's `list` only. */
@@ -24,6 +26,11 @@ const combobox: object = { role: 'combobox', 'aria-expanded': true };
 
 const places = (views: readonly View[]): readonly Found[] => [
   ...pages.map(({ title, name }) => ({ label: title, kind: 'Page', href: hrefOf(name) })),
+  ...Object.entries(settingsTabs).map(([tab, label]) => ({
+    label,
+    kind: 'Settings',
+    href: hrefOf('settings', { tab }),
+  })),
   ...views.map((view) => ({ label: view.viewName, kind: 'View', href: hrefOfView(view) })),
   ...Object.entries(presets).map(([range, label]) => ({
     label,
@@ -64,7 +71,10 @@ export const Palette = () => {
     };
   }, [text]);
   const wanted = text.trim().toLowerCase();
-  const found = [...places(views).filter(({ label }) => label.toLowerCase().includes(wanted)), ...people].slice(0, 12);
+  const found = [...places(views).filter(({ label }) => label.toLowerCase().includes(wanted)), ...people].slice(
+    0,
+    mostFound,
+  );
   const open = (place: Found | undefined) => {
     if (!place) return;
     close();

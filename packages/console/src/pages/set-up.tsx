@@ -4,17 +4,21 @@ import { useEffect } from 'preact/hooks';
 import { hrefOf, isOnThisMachine } from '../address.ts';
 import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
-import { EventLine } from '../parts/event-line.tsx';
+import { EventLine, isOfRobot } from '../parts/event-line.tsx';
 import { OpenSampleShop } from '../parts/sample-shop.tsx';
 import { Problem, Skeleton } from '../parts/small.tsx';
 import { account, isOwner, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { Origins } from './set-up/origins.tsx';
-import { ScriptTag } from './set-up/script-tag.tsx';
+import { RefusedOrigin } from './set-up/refused-origin.tsx';
+import { pageViewName, ScriptTag } from './set-up/script-tag.tsx';
 
 const everyMs = 2_000;
 
-const FirstEvent = () => {
+/** What only the service can say, as far as it has. */
+type Service = AnswerFor<'getService'> | undefined;
+
+const FirstEvent = ({ service }: { readonly service: Service }) => {
   const { value, problem } = useAnswer(
     'newest event',
     (signal) => api.getEvent({ limit: 1, include: 'why' }, { signal }),
@@ -30,12 +34,19 @@ const FirstEvent = () => {
   return (
     <Card title="The first event" class={hasEvents ? 'first-event first-event-there' : 'first-event'}>
       {problem !== undefined && <Problem text={problem} />}
+      {service?.refusedOrigin && <RefusedOrigin refused={service.refusedOrigin} />}
       <p role="status">
         {(hasEvents || isWaiting) && <span class="first-event-mark" aria-hidden="true" />}
         {hasEvents && 'Events arrive. The newest one:'}
         {value === undefined && problem === undefined && <Skeleton lines={1} />}
         {isWaiting && 'Waiting for your first event … Open a page that has the tag.'}
       </p>
+      {isWaiting && (
+        <p class="soft">
+          Nothing comes? A token that is not this account’s is refused: the page’s own developer tools say 401.
+        </p>
+      )}
+      {newest && isOfRobot(newest) && <p class="soft">A robot sent it. Reports leave robots out.</p>}
       {newest && (
         <ul class="events">
           <EventLine event={newest} />
@@ -56,9 +67,6 @@ interface Step {
   readonly help: string;
   readonly href: string;
 }
-
-/** What only the service can say, as far as it has. */
-type Service = AnswerFor<'getService'> | undefined;
 
 const stepsOf = (service: Service): readonly Step[] => {
   return [
@@ -98,7 +106,7 @@ const stepsOf = (service: Service): readonly Step[] => {
     },
     {
       title: 'Log what matters to you',
-      isDone: (account.value?.usage.events ?? 0) > 0 && (account.value?.event.length ?? 0) > 1,
+      isDone: (account.value?.event ?? []).some(({ eventName }) => eventName !== pageViewName),
       help: 'tracker.log("Basket filled", { product: "Stone teapot" }) is all there is to it.',
       href: '../docs/static-site',
     },
@@ -121,9 +129,19 @@ const CheckList = ({ service }: { readonly service: Service }) => (
   </Card>
 );
 
-const OwnersCheckList = () => {
-  const { value } = useAnswer('service', (signal) => api.getService({}, { signal }));
-  return <CheckList service={value} />;
+const Parts = ({ service }: { readonly service: Service }) => (
+  <>
+    <div class="set-up-column">
+      <FirstEvent service={service} />
+      {isOwner.value && <Origins />}
+    </div>
+    <CheckList service={service} />
+  </>
+);
+
+const OwnersParts = () => {
+  const { value } = useAnswer('service', (signal) => api.getService({}, { signal }), { everyMs });
+  return <Parts service={value} />;
 };
 
 export const SetUp = () => (
@@ -134,11 +152,7 @@ export const SetUp = () => (
     </header>
     <div class="set-up">
       <ScriptTag />
-      <div class="set-up-column">
-        <FirstEvent />
-        {isOwner.value && <Origins />}
-      </div>
-      {isOwner.value ? <OwnersCheckList /> : <CheckList service={undefined} />}
+      {isOwner.value ? <OwnersParts /> : <Parts service={undefined} />}
     </div>
   </>
 );

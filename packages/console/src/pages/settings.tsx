@@ -1,5 +1,6 @@
 /** Settings: tokens and sessions, the account and its privacy, the audit log. */
 import { useEffect } from 'preact/hooks';
+import { settingsTabs } from '../frame/settings-tabs.ts';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
 import { readMembers } from '../reading/members.ts';
 import { AuditLog } from './settings/audit-log.tsx';
@@ -10,15 +11,6 @@ import { ShareLinks } from './settings/share-links.tsx';
 import { Storage } from './settings/storage.tsx';
 import { Tokens } from './settings/tokens.tsx';
 
-const tabs = {
-  tokens: 'Tokens',
-  people: 'Team',
-  shared: 'Share links',
-  refused: 'Refused',
-  privacy: 'Privacy',
-  storage: 'Storage',
-  audit: 'Audit log',
-} as const;
 const contents = {
   tokens: Tokens,
   people: Members,
@@ -33,13 +25,13 @@ export const Settings = () => {
   useEffect(() => {
     readMembers().catch(() => {});
   }, []);
-  const chosen = chosenTab({ parameter: 'tab', tabs });
+  const chosen = chosenTab({ parameter: 'tab', tabs: settingsTabs });
   const Content = contents[chosen];
   return (
     <>
       <header class="page-head">
         <h1>Settings</h1>
-        <Tabs parameter="tab" tabs={tabs} label="Part" />
+        <Tabs parameter="tab" tabs={settingsTabs} label="Part" />
       </header>
       <Content />
     </>

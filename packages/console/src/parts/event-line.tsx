@@ -31,7 +31,7 @@ const firstOf = ({ eventAttrArray }: LoggedEvent, ...attrIDs: string[]): string 
   return '';
 };
 
-const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
+export const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
 
 /** A short text that distinguishes an event from others of its kind. */
 const gist = (event: LoggedEvent): string => {
@@ -66,7 +66,11 @@ export const EventLine = ({ event, who }: EventLineProps) => {
           {eventName}
         </button>
         <span class="event-gist">{gist(event)}</span>
-        {isOfRobot(event) && <Badge tone="open">robot</Badge>}
+        {isOfRobot(event) && (
+          <span class="event-robot" title="Reports leave robots out">
+            <Badge tone="open">robot</Badge>
+          </span>
+        )}
         {who && <span class="event-who">{who}</span>}
         <span class="event-device soft" title={device}>
           {device}

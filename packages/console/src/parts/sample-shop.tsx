@@ -1,6 +1,7 @@
 /** Sample data to look around in: the way in, and the way out. */
 import { useState } from 'preact/hooks';
 import { isSampleShop, offersSampleShop, openSampleShop, removeSampleShop } from '../session.ts';
+import { DialogForm } from './dialog-form.tsx';
 import { act, show } from './notices.tsx';
 
 /** A button that fills the sample shop; nothing where the server offers none. */
@@ -22,15 +23,30 @@ export const OpenSampleShop = () => {
 
 /** Says on every page of the sample shop that nobody in it is real. */
 export const SampleShopNotice = () => {
+  const [isAsking, setAsking] = useState(false);
   if (!isSampleShop.value) return null;
+  const remove = () => {
+    setAsking(false);
+    return act(removeSampleShop, { done: 'The sample data are removed.' });
+  };
   return (
     <div class="hint hint-line" role="note">
       <p>
         <strong>This is sample data:</strong> a month of an invented tea shop, in an account of its own.
       </p>
-      <button type="button" onClick={() => act(removeSampleShop, { done: 'The sample data are removed.' })}>
+      <button type="button" onClick={() => setAsking(true)}>
         Remove it
       </button>
+      {isAsking && (
+        <DialogForm
+          title="Remove the sample data?"
+          close={() => setAsking(false)}
+          action="Remove all of it"
+          submit={remove}
+        >
+          <p>The account of the sample shop goes, with the views and links that were made in it.</p>
+        </DialogForm>
+      )}
     </div>
   );
 };

@@ -11,6 +11,15 @@ export const getServiceOutput = answer({
     86_400,
   ),
   backupTime: isoTime('When the newest of these backups was made; absent if there is none yet.').optional(),
+  refusedOrigin: z
+    .object({
+      origin: text('The origin, as the page sent it.', 'https://www.shop.example'),
+      refusedTime: isoTime('When it was refused.'),
+    })
+    .optional()
+    .describe(
+      "The newest origin of a page that was refused with the account's browser token because accountOrigin does not list it, as far as this server has seen; absent if there was none, and with an operator token.",
+    ),
   unknownProxy: flag(
     'Whether a proxy forwarded requests in the last 24 hours that TRUST_PROXY does not name: all its visitors count as one, and share one rate limit.',
     false,

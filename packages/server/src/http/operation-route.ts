@@ -10,7 +10,8 @@ import { proofOf } from './access/authentication.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
-import { checkRight } from './access/rights.ts';
+import type { RefusedOrigins } from './access/refused-origins.ts';
+import { checkRight, pageOriginOf } from './access/rights.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
 import { isOfPage } from './console/cookie.ts';
 import {
@@ -89,6 +90,7 @@ interface OperationSurroundings {
   /** Whether an account has reached its quota, so that new data is refused. */
   readonly isOverQuota: (account: number) => boolean;
   readonly keepRefused: Store['keepRefused'];
+  readonly refusedOrigins: RefusedOrigins;
   readonly now: () => number;
 }
 
@@ -102,6 +104,7 @@ export const createOperationRoute = ({
   agentOf,
   isOverQuota,
   keepRefused,
+  refusedOrigins,
   now,
 }: OperationSurroundings) => {
   /** Stores a refused request. This happens before the response: if it fails, the response is 503 instead. */
@@ -130,7 +133,14 @@ export const createOperationRoute = ({
       const access = await authenticate(tokenUUID, c);
       if (isSession && !isOfPage(headers, access.tokenID))
         throw new Refusal('invalid_token', { message: otherSession });
-      checkRight(name, operation, access, headers, isSession);
+      try {
+        checkRight(name, operation, access, headers, isSession);
+      } catch (error) {
+        const origin = pageOriginOf(headers);
+        if (error instanceof Refusal && error.code === 'origin_not_allowed' && access.account !== null && origin)
+          refusedOrigins.note(access.account, { origin, time });
+        throw error;
+      }
       return {
         access,
         tokenUUID,

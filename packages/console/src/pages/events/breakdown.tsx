@@ -63,52 +63,61 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
         {({ row, total, others }) => {
           if (row.length === 0) return <Empty title="Nothing in this range" />;
           const rows = isOrdered ? row.toSorted((a, b) => Number(valueIn(a)) - Number(valueIn(b))) : row;
+          const ofVisit = String(by).replace(/^attr:(?=utm_)/, 'first:');
+          const isNone = rows.every((each) => valueIn(each) === null) && ofVisit !== by && !isShared;
           const most = Math.max(...row.map((each) => each[measure]), 1);
           return (
-            <Table
-              label={`${what} by ${title}`}
-              heads={[title, ...Object.values(measures)]}
-              rows={[
-                {
-                  key: 'all',
-                  cells: [<BarCell key="label" label="All" share={0} />, ...cellsOf(total, {}, 'All')],
-                },
-                ...rows.map((each) => {
-                  const value = valueIn(each);
-                  const text = each.eventName || textOf(value);
-                  return {
-                    key: `value ${value}`,
-                    cells: [
-                      <BarCell
-                        key="label"
-                        label={text}
-                        share={each[measure] / most}
-                        detail={total[measure] > 0 ? formatShare(each[measure] / total[measure]) : ''}
-                        href={value === null || !condition || isShared ? undefined : hrefToAdd(condition(value))}
-                      />,
-                      ...cellsOf(each, { value: each.values }, text),
-                    ],
-                  };
-                }),
-                ...(others
-                  ? [
-                      {
-                        key: 'others',
-                        cells: [
-                          isWhole || isShared ? (
-                            <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />
-                          ) : (
-                            <a key="label" class="more-rows" href={hrefWith({ rows: 'all' })}>
-                              {formatWhole(others.groups)} more
-                            </a>
-                          ),
-                          ...measureNames.map((name) => formatWhole(others[name])),
-                        ],
-                      },
-                    ]
-                  : []),
-              ]}
-            />
+            <>
+              {isNone && (
+                <p class="soft">
+                  These events have none of their own. <a href={hrefWith({ by: ofVisit })}>That of their visit</a>
+                </p>
+              )}
+              <Table
+                label={`${what} by ${title}`}
+                heads={[title, ...Object.values(measures)]}
+                rows={[
+                  {
+                    key: 'all',
+                    cells: [<BarCell key="label" label="All" share={0} />, ...cellsOf(total, {}, 'All')],
+                  },
+                  ...rows.map((each) => {
+                    const value = valueIn(each);
+                    const text = each.eventName || textOf(value);
+                    return {
+                      key: `value ${value}`,
+                      cells: [
+                        <BarCell
+                          key="label"
+                          label={text}
+                          share={each[measure] / most}
+                          detail={total[measure] > 0 ? formatShare(each[measure] / total[measure]) : ''}
+                          href={value === null || !condition || isShared ? undefined : hrefToAdd(condition(value))}
+                        />,
+                        ...cellsOf(each, { value: each.values }, text),
+                      ],
+                    };
+                  }),
+                  ...(others
+                    ? [
+                        {
+                          key: 'others',
+                          cells: [
+                            isWhole || isShared ? (
+                              <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />
+                            ) : (
+                              <a key="label" class="more-rows" href={hrefWith({ rows: 'all' })}>
+                                {formatWhole(others.groups)} more
+                              </a>
+                            ),
+                            ...measureNames.map((name) => formatWhole(others[name])),
+                          ],
+                        },
+                      ]
+                    : []),
+                ]}
+              />
+            </>
           );
         }}
       </Answered>

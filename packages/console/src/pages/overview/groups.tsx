@@ -82,7 +82,8 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
         title: 'Events',
         by: 'event',
         label: (value) => nameOf('event', value),
-        condition: (value) => ({ event: [Number(value)] }),
+        // All that the people did who did it: the event itself has no campaign and no page.
+        condition: (value) => ({ did: { event: [Number(value)] } }),
       },
     },
   },

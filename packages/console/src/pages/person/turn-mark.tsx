@@ -6,8 +6,12 @@ import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import type { Turn } from './history.ts';
 
-const wordsOf = ({ isRecognition }: Turn): string =>
-  isRecognition ? 'Recognized: the anonymous history of this browser became theirs' : 'This browser was linked again';
+const wordsOf = ({ isRecognition, link: { voided } }: Turn): string =>
+  voided
+    ? 'This link is ignored: it makes the browser nobody’s'
+    : isRecognition
+      ? 'Recognized: the anonymous history of this browser became theirs'
+      : 'This browser was linked again';
 
 export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after: () => unknown }) => {
   const { link, isRecognition } = turn;

@@ -5,21 +5,26 @@ import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
 import { account, readAccount } from '../../reading/account.ts';
 
+/** Another page may have changed the list: it is read before one origin is put in or taken out. */
+const put = async (origin: string, isIn: boolean): Promise<void> => {
+  await readAccount();
+  const others = (account.peek()?.accountOrigin ?? []).filter((each) => each !== origin);
+  await api.updateAccount({ accountOrigin: isIn ? [...others, origin] : others });
+};
+const change = (origin: string, isIn: boolean, done: string) =>
+  act(() => put(origin, isIn), { done, undo: () => put(origin, !isIn), after: readAccount });
+
+/** Lets the pages of an origin use the tag. Returns whether that was done. */
+export const allowOrigin = (origin: string): Promise<boolean> =>
+  change(origin, true, `Pages of ${origin} may use the tag.`);
+
 export const Origins = () => {
   const origins = account.value?.accountOrigin ?? [];
   const [text, setText] = useState('');
-  /** Another page may have changed the list: it is read before one origin is put in or taken out. */
-  const put = async (origin: string, isIn: boolean): Promise<void> => {
-    await readAccount();
-    const others = (account.peek()?.accountOrigin ?? []).filter((each) => each !== origin);
-    await api.updateAccount({ accountOrigin: isIn ? [...others, origin] : others });
-  };
-  const change = (origin: string, isIn: boolean, done: string) =>
-    act(() => put(origin, isIn), { done, undo: () => put(origin, !isIn), after: readAccount });
   const add = async (event: Event) => {
     event.preventDefault();
     const origin = text.trim().replace(/\/$/, '');
-    if (origin && (await change(origin, true, `Pages of ${origin} may use the tag.`))) setText('');
+    if (origin && (await allowOrigin(origin))) setText('');
   };
   return (
     <Card title="Sites">

@@ -6,9 +6,14 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { account } from '../../reading/account.ts';
 import { isLive } from '../settings/token-list.ts';
 
+/** The event that the tag logs by itself. */
+export const pageViewName = 'Page viewed';
+
 /** The tag of the script that also logs page views, by the attribute that says so: with the small one, the first event waits for code. */
 const withPageViews = (tag: string): string =>
-  tag.replace(/(\ssrc="[^"]*)\.js"/, '$1.full.js"').replace('></script>', ' data-page-views="Page viewed"></script>');
+  tag
+    .replace(/(\ssrc="[^"]*)\.js"/, '$1.full.js"')
+    .replace('></script>', ` data-page-views="${pageViewName}"></script>`);
 
 /** The server has written the tag of its settings into the page, without the address and the token. */
 const template = (): string => document.querySelector<HTMLMetaElement>('meta[name="firsthand-tag"]')?.content ?? '';

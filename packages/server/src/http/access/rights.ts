@@ -10,10 +10,14 @@ const isPage = (origin: string | null) => origin !== null && /^(?:https?:\/\/|nu
 const refererOrigin = (referer: string | null): string | undefined =>
   referer !== null && /^https?:/i.test(referer) && URL.canParse(referer) ? new URL(referer).origin : undefined;
 
-/** Checks the Origin or, for images, which send none, the Referer. A request with neither passes. */
+/** The origin of the page that sends a request: the Origin or, for images, which send none, that of the Referer. */
+export const pageOriginOf = (headers: Headers): string | undefined =>
+  headers.get('origin') ?? refererOrigin(headers.get('referer'));
+
+/** A request without an origin passes. */
 const checkOrigin = ({ accountOrigin }: Access, headers: Headers) => {
   if (accountOrigin.length === 0) return;
-  const origin = headers.get('origin') ?? refererOrigin(headers.get('referer'));
+  const origin = pageOriginOf(headers);
   if (origin !== undefined && !originAllowed(accountOrigin, origin)) throw new Refusal('origin_not_allowed');
 };
 

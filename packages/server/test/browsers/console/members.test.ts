@@ -123,6 +123,7 @@ it('a newcomer looks around in the sample shop, switches between the accounts, a
   await page.goBack();
   await shows(page, 'This is sample data:');
   await page.getByRole('button', { name: 'Remove it' }).click();
+  await page.getByRole('button', { name: 'Remove all of it' }).click();
   await expect.poll(shown, soon).toBe(own);
   await page.goto(address);
   await shows(page, 'This address is of an account that you are not signed in to.');

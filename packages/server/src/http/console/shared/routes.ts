@@ -1,4 +1,5 @@
 /** The page of a share link, and what it reads. Nothing here looks at a cookie or a token. */
+import { createHash } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { Refusal } from '../../../refusal.ts';
@@ -28,14 +29,18 @@ interface Surroundings {
 /** A link is for those it was sent to: no search engine lists it, and no cache has it after it was revoked. */
 const privateHeaders: AnswerHeaders = { 'X-Robots-Tag': 'noindex, nofollow', 'Cache-Control': 'no-store' };
 
+const endedStyle = `:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
+body { max-width: 32rem; margin: 25vh auto 0; padding: 0 1rem; text-align: center }
+h1 { font-size: 1.375rem }`;
+
 const endedPage = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>Firsthand</title>
+<style>${endedStyle}</style>
 </head>
 <body>
 <h1>This link is not valid any more</h1>
@@ -44,10 +49,12 @@ const endedPage = `<!doctype html>
 </html>
 `;
 
+const hashOfStyle = createHash('sha256').update(endedStyle).digest('base64');
+
 /** A page for everybody whose link shows nothing, whatever the reason. It loads nothing. */
 const endedHeaders: AnswerHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hashOfStyle}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
 };
 
 const html = (exchange: Exchange, status: number, page: string, more: AnswerHeaders): Response =>

@@ -38,6 +38,19 @@ describe('getService', () => {
     expect(await ask()).toMatchObject({ unknownProxy: false });
   });
 
+  it('tells of the newest page whose origin is not listed', async () => {
+    const { browser, server } = scene.tokens;
+    await scene.post('/account/updateAccount', { tokenUUID: server, accountOrigin: ['https://shop.example'] });
+    expect(await ask()).not.toHaveProperty('refusedOrigin');
+    const log = (origin: string) =>
+      scene.post('/logEvent', { tokenUUID: browser, userUUID: 'somebody-somewhere', eventID: 1 }, { Origin: origin });
+    for (const origin of ['https://first.example', `https://${'x'.repeat(300)}.example`, 'https://shop.example'])
+      await log(origin);
+    const told = { origin: `https://${'x'.repeat(247)}`, refusedTime: '2026-11-25T12:00:00.000Z' };
+    expect(await ask()).toMatchObject({ refusedOrigin: told });
+    expect(await ask('operator')).not.toHaveProperty('refusedOrigin');
+  });
+
   it('is for owners', async () => {
     expect(await ask('viewer')).toMatchObject({ status: 403, error: { code: 'token_kind' } });
   });

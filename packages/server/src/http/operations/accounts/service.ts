@@ -4,6 +4,7 @@ import { isRecentProxy } from '../../../store/doctor-findings.ts';
 import type { Store } from '../../../store/store.ts';
 import { version } from '../../../version.ts';
 import type { AnsweringAll } from '../../access/caller.ts';
+import type { RefusedOrigins } from '../../access/refused-origins.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 
 /** What the settings of the server say. */
@@ -20,15 +21,20 @@ export const noFacts: ServiceFacts = { retentionDays: 0, backupEveryMs: undefine
 
 export const createService = (
   store: Pick<Store, 'findUnknownProxy'>,
-  { retentionDays, backupEveryMs, newestBackup }: ServiceFacts,
+  {
+    facts: { retentionDays, backupEveryMs, newestBackup },
+    refusedOrigins,
+  }: { readonly facts: ServiceFacts; readonly refusedOrigins: Pick<RefusedOrigins, 'newestOf'> },
 ): AnsweringAll<'getService'> => ({
-  getService: async (_, { time }) => {
+  getService: async (_, { time, access: { account } }) => {
     const backupTime = newestBackup();
+    const refused = account === null ? undefined : refusedOrigins.newestOf(account);
     return {
       version,
       retentionDays,
       backupSeconds: Math.round((backupEveryMs ?? 0) / 1_000),
       ...(backupTime !== undefined && { backupTime: isoTime(backupTime) }),
+      ...(refused && { refusedOrigin: { origin: refused.origin, refusedTime: isoTime(refused.time) } }),
       unknownProxy: isRecentProxy(await store.findUnknownProxy(), time),
     };
   },

@@ -1,0 +1,10 @@
+/** The parts of the settings, by their names in the address. */
+export const settingsTabs = {
+  tokens: 'Tokens',
+  people: 'Team',
+  shared: 'Share links',
+  refused: 'Refused',
+  privacy: 'Privacy',
+  storage: 'Storage and backups',
+  audit: 'Audit log',
+} as const;
