@@ -56,11 +56,9 @@ export const hrefWith = (changes: Changes): string => {
   return page + changed(query.value, changes);
 };
 
-/** Shows a page in the one of a share link, whose address stays: further parameters of that one count. */
+/** Shows a page in the one of a share link, whose address stays. Nothing else in that address counts: who sends it on could write it. */
 export const showHere = (page: string, text: string): void => {
-  const shown = new URL(`${root}/console/${page}?${text}`);
-  for (const [name, value] of new URL(location.href).searchParams) shown.searchParams.set(name, value);
-  current.value = shown;
+  current.value = new URL(`${root}/console/${page}?${text}`);
 };
 
 const arrive = (): void => {

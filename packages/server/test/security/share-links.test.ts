@@ -59,6 +59,29 @@ const show = (shareSecret: unknown) => scene.post('/console/shared', { shareSecr
 const questions = () => reports.asked.splice(0).map(({ question }) => question);
 
 describe('whoever has a link', () => {
+  test('learns the names of what the reports are about, whatever the address held when the link was made', async () => {
+    const { server } = scene.tokens;
+    const event = [5, 6, 7].map((eventID) => ({ eventID, eventName: `Secret ${eventID}` }));
+    const attr = [{ attrID: 'salary', attrName: 'Salary', attrType: 'text' }];
+    await scene.post('/account/updateAccount', { tokenUUID: server, event, attr });
+    const viewQuery = 'tab=explore&steps=5,6&by=attr:salary&first=5&back=6&event=7&interval=week&who={}&filter=[]';
+    const totals = { part: 'totals', operation: 'reportTotals', request: { ...november, eventID: 7 } };
+    const { shareSecret } = await make({ viewPage: 'events', viewQuery, report: [totals] });
+    const { body } = await show(shareSecret);
+    expect(body).toMatchObject({ viewQuery: 'tab=explore&event=7', event: event.slice(2), attr: [] });
+    const funnel = {
+      part: 'funnel',
+      operation: 'reportFunnel',
+      request: { ...november, step: [{ event: 5 }, { event: [6] }], filter: { event: 7 } },
+    };
+    const both = await make({ viewPage: 'events', viewQuery, report: [funnel] });
+    expect((await show(both.shareSecret)).body).toMatchObject({
+      viewQuery: 'tab=explore&steps=5%2C6',
+      event: event.slice(0, 2),
+      attr: [],
+    });
+  });
+
   test('is let in to no operation, however the secret is sent', { timeout: 600_000 }, async () => {
     const { shareSecret } = await make();
     const { headers } = await signInWith(scene, { tokenUUID: scene.tokens.server });

@@ -27,6 +27,7 @@ export interface ChosenNumber {
 
 /** The number whose people the address asks for. undefined: none. `{}` is the total of the report. */
 export const chosenNumber = (): ChosenNumber | undefined => {
+  if (isShared) return undefined;
   try {
     const chosen = JSON.parse(query.value.get('who') ?? 'null');
     return typeof chosen === 'object' && chosen !== null && !Array.isArray(chosen) ? chosen : undefined;

@@ -54,7 +54,7 @@ const MadeLink = ({
 
 export const Share = ({ close }: { readonly close: () => void }) => {
   // As the page was when the dialog was opened.
-  const [{ shared, leftOut, ...view }] = useState(shareHere);
+  const [{ shared, leftOut }] = useState(shareHere);
   const [shareName, setName] = useState('');
   const [days, setDays] = useState('30');
   const [made, setMade] = useState<Made | undefined>(undefined);
@@ -64,7 +64,13 @@ export const Share = ({ close }: { readonly close: () => void }) => {
     setBusy(true);
     try {
       const expiresTime = new Date(Date.now() + Number(days) * dayMs).toISOString();
-      const report = shared.map(({ part, operation, request }) => ({ part, operation, request: withFewRows(request) }));
+      // A range that moves begins today, which may have begun since.
+      const { shared: present, leftOut: _, ...view } = shareHere();
+      const report = present.map(({ part, operation, request }) => ({
+        part,
+        operation,
+        request: withFewRows(request),
+      }));
       setMade(await api.createShareLink({ shareName, expiresTime, ...view, report }));
     } catch (error) {
       setProblem(messageOf(error));

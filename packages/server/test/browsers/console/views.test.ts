@@ -170,6 +170,23 @@ describe('a share link', () => {
     }
   });
 
+  it('cannot be made to show its numbers under other words by whoever sends it on', async () => {
+    const owner = await openConsole(browser, shop);
+    await owner.signIn(shop.serverToken, 'events?range=7d');
+    const link = await share(owner.page, 'The week');
+    const { page, complaints } = await openConsole(browser, shop);
+    await page.goto(link);
+    await numbersOf(page);
+    const words = () => page.locator('main').innerText();
+    const honest = await words();
+    await page.goto(
+      `${link}?range=12m&from=2020-01-01&to=2020-12-31&compare=year&event=9&by=%24country&tab=funnel&who={}`,
+    );
+    await numbersOf(page);
+    expect(await words()).toBe(honest);
+    expect(complaints).toEqual([]);
+  });
+
   it('is listed in the settings, and shows nothing once it is revoked, in open pages too', async () => {
     const owner = await openConsole(browser, shop);
     await owner.signIn(shop.serverToken, 'events?range=7d');

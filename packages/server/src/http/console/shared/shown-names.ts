@@ -1,29 +1,29 @@
 /** The names of the events and attributes that a shared view shows: no others of the catalogues. */
+import { attributeIn } from '@firsthand/contract/reports/report';
 import type { ListedEntry, Store } from '../../../store/store.ts';
 import type { OpenLink } from './shared-reports.ts';
 
-const attributePrefix = 'attr:';
+type Asked = OpenLink['view']['report'][number];
 
-const eventIDsIn = (query: string): string[] => {
-  const parameters = new URLSearchParams(query);
-  return ['event', 'first', 'back', 'steps'].flatMap((name) => (parameters.get(name) ?? '').split(','));
+/** The kinds of events that a report is about. Those in its filter are not told. */
+const eventIDsOf = ({ request: { eventID, step, first, back } }: Asked): string[] => {
+  const conditions = [step, first, back].flat() as readonly ({ readonly event?: unknown } | undefined)[];
+  return [eventID, ...conditions.map((condition) => condition?.event)].flat().map(String);
 };
 
-const attrIDsIn = ({ view }: OpenLink): string[] =>
-  view.report.flatMap(({ request: { attrID, by } }) => [
-    ...(typeof attrID === 'string' ? [attrID] : []),
-    ...(Array.isArray(by) ? by : []).flatMap((one: string) =>
-      one.startsWith(attributePrefix) ? [one.slice(attributePrefix.length)] : [],
-    ),
-  ]);
+const attrIDsOf = ({ request: { attrID, by } }: Asked): string[] => [
+  ...(typeof attrID === 'string' ? [attrID] : []),
+  ...(Array.isArray(by) ? by : []).flatMap((one: string) => attributeIn(one)?.attrID ?? []),
+];
 
 const named = (listed: readonly ListedEntry[], ids: readonly string[]): readonly ListedEntry[] =>
   listed.filter(({ id }) => ids.includes(id));
 
 export const namesIn = async (store: Pick<Store, 'listCatalogue'>, opened: OpenLink) => {
   const { account } = opened.link;
-  const events = named(await store.listCatalogue({ account, kind: 'event' }), eventIDsIn(opened.view.query));
-  const attributes = named(await store.listCatalogue({ account, kind: 'attr' }), attrIDsIn(opened));
+  const { report } = opened.view;
+  const events = named(await store.listCatalogue({ account, kind: 'event' }), report.flatMap(eventIDsOf));
+  const attributes = named(await store.listCatalogue({ account, kind: 'attr' }), report.flatMap(attrIDsOf));
   return {
     event: events.map(({ id, name }) => ({ eventID: Number(id), eventName: name })),
     attr: attributes.map(({ id, name, type }) => ({ attrID: id, attrName: name, attrType: type })),

@@ -32,12 +32,8 @@ export const createShareLinks = (
     checkEnd(expiresTime, time);
     const account = accountOf(caller);
     const making = { store, account, accountTimezone: access.accountTimezone, time };
-    const view: SharedView = {
-      page,
-      query: shownQuery(viewQuery),
-      moving,
-      report: await toSharedReports({ report, moving }, making),
-    };
+    const reports = await toSharedReports({ report, moving }, making);
+    const view: SharedView = { page, query: shownQuery(viewQuery, reports), moving, report: reports };
     // With a prefix by which scanners, and our own log, find it.
     const shareSecret = `share_${nanoid(32)}`;
     const shareID = nanoid();

@@ -23,28 +23,32 @@ export interface SharedReport {
 /** The JSON in `view` of a share link of the store. */
 export interface SharedView {
   readonly page: ViewPage;
-  /** The query of the page's address: `shownParameters` only. */
+  /** The query of the page's address, as `shownQuery` returns it. */
   readonly query: string;
   readonly moving?: Moving | undefined;
   readonly report: readonly SharedReport[];
 }
 
 /**
- * The parameters of the console's addresses that say how reports are shown. Others are left out, because a filter may hold personal
- * data, and the rest is of no use to a reader.
+ * The parameters of the console's addresses that say how reports are shown, and of which reports. Others are left out, because a filter
+ * may hold personal data, and the rest is of no use to a reader.
  */
-const shownParameters = [
-  ...['range', 'from', 'to', 'compare', 'tab', 'measure', 'by', 'event', 'steps', 'within', 'per', 'first', 'back'],
-  ...['interval', 'pages', 'sources', 'devices', 'places'],
-];
+const parametersOfPages = ['range', 'from', 'to', 'compare', 'tab', 'measure', 'pages', 'sources', 'devices', 'places'];
+const parametersOf: Readonly<Record<SharedOperation, readonly string[]>> = {
+  reportTotals: ['event'],
+  reportBreakdown: ['event', 'by'],
+  reportFunnel: ['steps', 'within', 'per'],
+  reportRetention: ['first', 'back', 'interval'],
+};
 const longestValue = 128;
 
-export const shownQuery = (query: string): string =>
-  new URLSearchParams(
-    [...new URLSearchParams(query)].filter(
-      ([name, value]) => shownParameters.includes(name) && value.length <= longestValue,
-    ),
+/** What of the query of an address these reports need. */
+export const shownQuery = (query: string, reports: readonly Pick<SharedReport, 'operation'>[]): string => {
+  const shown = [...parametersOfPages, ...reports.flatMap(({ operation }) => parametersOf[operation])];
+  return new URLSearchParams(
+    [...new URLSearchParams(query)].filter(([name, value]) => shown.includes(name) && value.length <= longestValue),
   ).toString();
+};
 
 const invalid = (field: string, form: string): Refusal =>
   new Refusal('invalid_field', { field, message: `\`${field}\` ${form}` });
