@@ -25,15 +25,20 @@ const answer = async (db: Transaction, { challenge, expiresTime }: Challenge, ti
   if ((await db.run(remember, [challenge, expiresTime])) === 0) throw noChallenge();
 };
 
-/** Finds a member who may sign in, and locks the row: changes of one member's passkeys wait for each other. */
+/**
+ * Finds a member who may sign in, and locks the row: changes of one member's passkeys wait for each other. A session `by` must be one of
+ * the member's present access.
+ */
 const findMember = async (
   db: Transaction,
-  { account, memberID }: { account: number; memberID: string },
+  { account, memberID, by }: Pick<RequestOf<'addPasskey'>, 'account' | 'memberID' | 'by'>,
 ): Promise<{ password: string | null }> => {
   const row = await db.get<{ password: string | null }>(
     `SELECT m.password FROM member m JOIN token t USING (token)
-     WHERE m.account = $1 AND m."memberID" = $2 AND t."revokedTime" IS NULL FOR UPDATE OF m`,
-    [account, memberID],
+     WHERE m.account = $1 AND m."memberID" = $2 AND t."revokedTime" IS NULL
+       AND ($3::bigint IS NULL OR m.token = (SELECT "createdBy" FROM token WHERE token = $3 AND "revokedTime" IS NULL))
+     FOR UPDATE OF m`,
+    [account, memberID, by],
   );
   if (!row) throw unknownMember();
   return row;
@@ -69,9 +74,10 @@ export const replacePasskeys = async (
 
 export const addPasskey = async (
   db: Transaction,
-  { account, memberID, passkey, challenge, time }: RequestOf<'addPasskey'>,
+  { passkey, challenge, time, ...change }: RequestOf<'addPasskey'>,
 ): Promise<void> => {
-  await findMember(db, { account, memberID });
+  const { memberID } = change;
+  await findMember(db, change);
   checkRoomForPasskey(await count(db, memberID));
   await answer(db, challenge, time);
   await add(db, memberID, passkey, time);
@@ -79,9 +85,10 @@ export const addPasskey = async (
 
 export const removePasskey = async (
   db: Transaction,
-  { account, memberID, passkeyID }: RequestOf<'removePasskey'>,
+  { passkeyID, ...change }: RequestOf<'removePasskey'>,
 ): Promise<void> => {
-  const { password } = await findMember(db, { account, memberID });
+  const { memberID } = change;
+  const { password } = await findMember(db, change);
   const found = await db.get('SELECT 1 FROM passkey WHERE "memberID" = $1 AND "passkeyID" = $2', [memberID, passkeyID]);
   if (!found) throw unknownPasskey();
   if (password === null && (await count(db, memberID)) === 1) throw isLastWay();

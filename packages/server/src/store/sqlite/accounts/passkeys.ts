@@ -13,10 +13,13 @@ import {
 import type { Challenge, NewPasskey, Passkey, RequestOf, SigningInByPasskey } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
+type ChangeOfMember = Pick<RequestOf<'addPasskey'>, 'account' | 'memberID' | 'by'>;
+
 export const createPasskeyWriter = (db: Connection) => {
-  const member = db.prepare<{ account: number; memberID: string }, { password: string | null }>(`
+  const member = db.prepare<Required<ChangeOfMember>, { password: string | null }>(`
     SELECT m.password FROM member m JOIN token t USING (token)
-    WHERE m.account = @account AND m.memberID = @memberID AND t.revokedTime IS NULL`);
+    WHERE m.account = @account AND m.memberID = @memberID AND t.revokedTime IS NULL
+      AND (@by IS NULL OR m.token = (SELECT createdBy FROM token WHERE token = @by AND revokedTime IS NULL))`);
   const count = db.prepare<[string], number>('SELECT count(*) FROM passkey WHERE memberID = ?').pluck();
   const insert = db.prepare(`
     INSERT INTO passkey (passkeyID, memberID, passkeyName, credentialID, publicKey, counter, transports, createdTime)
@@ -42,8 +45,9 @@ export const createPasskeyWriter = (db: Connection) => {
     if (remember.run(challenge).changes === 0) throw noChallenge();
   };
 
-  const findMember = (request: { account: number; memberID: string }) => {
-    const row = member.get(request);
+  /** Finds a member who may sign in. A session `by` must be one of the member's present access. */
+  const findMember = ({ account, memberID, by = null }: ChangeOfMember) => {
+    const row = member.get({ account, memberID, by });
     if (row === undefined) throw unknownMember();
     return row;
   };
@@ -60,15 +64,17 @@ export const createPasskeyWriter = (db: Connection) => {
       if (passkey) add(memberID, passkey, time);
     },
 
-    addPasskey({ account, memberID, passkey, challenge, time }: RequestOf<'addPasskey'>): void {
-      findMember({ account, memberID });
+    addPasskey({ passkey, challenge, time, ...change }: RequestOf<'addPasskey'>): void {
+      const { memberID } = change;
+      findMember(change);
       checkRoomForPasskey(count.get(memberID) as number);
       answer(challenge, time);
       add(memberID, passkey, time);
     },
 
-    removePasskey({ account, memberID, passkeyID }: RequestOf<'removePasskey'>): void {
-      const { password } = findMember({ account, memberID });
+    removePasskey({ passkeyID, ...change }: RequestOf<'removePasskey'>): void {
+      const { memberID } = change;
+      const { password } = findMember(change);
       if (ofMember.get({ memberID, passkeyID }) === undefined) throw unknownPasskey();
       if (password === null && count.get(memberID) === 1) throw isLastWay();
       remove.run(passkeyID);
