@@ -376,6 +376,8 @@ export interface Passkey {
 }
 
 export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'> {
+  /** The origin of the pages that made it: it signs in to no others. */
+  readonly origin: string;
   /** A COSE key, in base64url. */
   readonly publicKey: string;
   /** How many signatures the authenticator has counted; 0: it may not count. */
@@ -385,7 +387,7 @@ export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'
 /** A passkey with the access of its member. */
 export interface SigningInByPasskey
   extends SignedIn,
-    Pick<NewPasskey, 'passkeyID' | 'credentialID' | 'publicKey' | 'counter'> {
+    Pick<NewPasskey, 'passkeyID' | 'origin' | 'publicKey' | 'counter'> {
   readonly account: number;
   readonly memberID: string;
 }

@@ -521,6 +521,28 @@ describe('the relying party', () => {
     const passkey = signWith(credential, moved.options, origin);
     expect((await send('sign-in', { passkey }, moved.page)).status).toBe(401);
   });
+
+  it.each<[string, string, string]>([
+    ['the page of another port of this machine', 'http://localhost:3000', 'http://localhost:6666'],
+    ['another name of this machine', 'http://localhost:3000', 'http://shop.localhost:3000'],
+    ['a page without TLS', 'https://localhost:3000', 'http://localhost:3000'],
+    ['the console of this server', 'http://localhost:3000', consoleOrigin],
+    ['this machine', consoleOrigin, 'http://localhost:3000'],
+  ])('is not %s for a passkey that was made elsewhere, even if it has its signature', async (_, made, origin) => {
+    const code = await invite();
+    const { options, page } = await ask('to-join', { code }, { origin: made });
+    const { passkey, credential } = makePasskey(options, made);
+    expect((await send('accept', { code, memberName: 'Ben', passkey }, page)).status).toBe(200);
+    const asked = await ask('to-sign-in', {}, { origin });
+    for (const signedFor of [made, origin]) {
+      const { rpId: rpID } = asked.options;
+      const answer = signWith(credential, asked.options, signedFor, { rpID });
+      expect((await send('sign-in', { passkey: answer }, asked.page)).status).toBe(401);
+    }
+    const there = await ask('to-sign-in', {}, { origin: made });
+    const right = signWith(credential, there.options, made);
+    expect((await send('sign-in', { passkey: right }, there.page)).status).toBe(200);
+  });
 });
 
 it('requests that no page of the console sends get nothing', async () => {

@@ -13,6 +13,7 @@ const newPasskey = (changes: Partial<NewPasskey> = {}): NewPasskey => ({
   ...{
     passkeyID: fresh('passkey'),
     passkeyName: 'Phone',
+    origin: 'https://firsthand.shop.example',
     credentialID: fresh('credential'),
     publicKey: 'pQECAyYgASFY',
   },
@@ -59,12 +60,12 @@ export const describePasskeys = (newSite: NewSite): void => {
       const { store, account, time } = site;
       const passkey = newPasskey({ counter: 7 });
       const { memberID, access, emailaddress } = await join(site, { passkey });
-      const { publicKey, counter, ...listed } = passkey;
+      const { origin, publicKey, counter, ...listed } = passkey;
       expect(await store.listPasskeys({ memberID })).toEqual([{ ...listed, createdTime: time, lastUsedTime: null }]);
       const { passkeyID, credentialID } = passkey;
       expect(await store.findPasskey({ credentialID })).toEqual({
         ...{ account, memberID, ...access },
-        ...{ passkeyID, credentialID, publicKey, counter },
+        ...{ passkeyID, origin, publicKey, counter },
       });
       expect(await store.findPasskey({ credentialID: fresh('credential') })).toBeUndefined();
       // Nobody signs in with a password that there is not.

@@ -69,7 +69,9 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agent
   /** The passkey that signed a response, with its new counter; undefined: none did. */
   const signerOf = async (response: Authentication, challenge: Challenge, party: RelyingParty) => {
     decoy ??= makeDecoy();
-    const found = await store.findPasskey({ credentialID: response.id });
+    const stored = await store.findPasskey({ credentialID: response.id });
+    // Pages of this machine have many origins, and a request says itself which is its own.
+    const found = stored?.origin === party.origin ? stored : undefined;
     const key = found ?? { publicKey: await decoy, counter: 0 };
     const counter = await verifyAuthentication(response, challenge, party, key);
     const handle = Buffer.from(response.response.userHandle, 'base64url').toString('utf8');
@@ -135,7 +137,13 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agent
         const message = '`passkey` must be what the browser made for this console, with user verification';
         throw new Refusal('invalid_field', { field: 'passkey', message });
       }
-      const passkey = { ...made, passkeyID: nanoid(), passkeyName, transports: transportsIn(response) };
+      const passkey = {
+        ...made,
+        passkeyID: nanoid(),
+        passkeyName,
+        origin: party.origin,
+        transports: transportsIn(response),
+      };
       return { passkey, challenge };
     },
   };

@@ -52,11 +52,11 @@ const count = async (db: Transaction, memberID: string): Promise<number> => {
 };
 
 const add = async (db: Transaction, memberID: string, passkey: NewPasskey, time: number): Promise<void> => {
-  const { passkeyID, passkeyName, credentialID, publicKey, counter, transports } = passkey;
+  const { passkeyID, passkeyName, origin, credentialID, publicKey, counter, transports } = passkey;
   const made = await db.run(
-    `INSERT INTO passkey ("passkeyID", "memberID", "passkeyName", "credentialID", "publicKey", counter, transports, "createdTime")
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT ("credentialID") DO NOTHING`,
-    [passkeyID, memberID, passkeyName, credentialID, publicKey, counter, transports.join(' '), time],
+    `INSERT INTO passkey ("passkeyID", "memberID", "passkeyName", origin, "credentialID", "publicKey", counter, transports, "createdTime")
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT ("credentialID") DO NOTHING`,
+    [passkeyID, memberID, passkeyName, origin, credentialID, publicKey, counter, transports.join(' '), time],
   );
   if (made === 0) throw knownCredential();
 };
@@ -130,7 +130,7 @@ export const findPasskey = (
   { credentialID }: RequestOf<'findPasskey'>,
 ): Promise<SigningInByPasskey | undefined> =>
   db.get<SigningInByPasskey>(
-    `SELECT m.account, m."memberID", m.token, t."tokenID", t.kind, p."passkeyID", p."credentialID", p."publicKey", p.counter
+    `SELECT m.account, m."memberID", m.token, t."tokenID", t.kind, p."passkeyID", p.origin, p."publicKey", p.counter
      FROM passkey p JOIN member m USING ("memberID") JOIN token t USING (token)
      WHERE p."credentialID" = $1 AND t."revokedTime" IS NULL`,
     [credentialID],

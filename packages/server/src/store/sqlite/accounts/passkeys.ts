@@ -22,8 +22,8 @@ export const createPasskeyWriter = (db: Connection) => {
       AND (@by IS NULL OR m.token = (SELECT createdBy FROM token WHERE token = @by AND revokedTime IS NULL))`);
   const count = db.prepare<[string], number>('SELECT count(*) FROM passkey WHERE memberID = ?').pluck();
   const insert = db.prepare(`
-    INSERT INTO passkey (passkeyID, memberID, passkeyName, credentialID, publicKey, counter, transports, createdTime)
-    VALUES (@passkeyID, @memberID, @passkeyName, @credentialID, @publicKey, @counter, @transports, @time)
+    INSERT INTO passkey (passkeyID, memberID, passkeyName, origin, credentialID, publicKey, counter, transports, createdTime)
+    VALUES (@passkeyID, @memberID, @passkeyName, @origin, @credentialID, @publicKey, @counter, @transports, @time)
     ON CONFLICT (credentialID) DO NOTHING`);
   const ofMember = db
     .prepare<{ memberID: string; passkeyID: string }, number>(
@@ -96,7 +96,7 @@ export const createPasskeyReader = (db: Connection) => {
     SELECT passkeyID, passkeyName, credentialID, transports, createdTime, lastUsedTime FROM passkey
     WHERE memberID = @memberID ORDER BY createdTime, passkeyID`);
   const find = db.prepare<{ credentialID: string }, SigningInByPasskey>(`
-    SELECT m.account, m.memberID, m.token, t.tokenID, t.kind, p.passkeyID, p.credentialID, p.publicKey, p.counter
+    SELECT m.account, m.memberID, m.token, t.tokenID, t.kind, p.passkeyID, p.origin, p.publicKey, p.counter
     FROM passkey p JOIN member m USING (memberID) JOIN token t USING (token)
     WHERE p.credentialID = @credentialID AND t.revokedTime IS NULL`);
   return {
