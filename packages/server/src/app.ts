@@ -13,6 +13,7 @@ import { createRefusalBudget } from './http/access/refusal-budget.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
 import { consoleRoutes, readConsolePage } from './http/console/pages.ts';
 import { challengeRate, createPasskeys } from './http/console/passkeys/passkeys.ts';
+import { additionRate } from './http/console/passkeys/routes.ts';
 import { createPasswords, type Passwords } from './http/console/passwords.ts';
 import { createConsoleAnswers, type SampleShop } from './http/console/routes.ts';
 import { createSessions, signInRate } from './http/console/sessions.ts';
@@ -176,6 +177,7 @@ export const createApp = ({
     ...reading,
     store,
     passkeys,
+    passkeyAdditions: createRateLimit(additionRate),
     signIn: createSignIn({
       ...reading,
       store,

@@ -289,6 +289,20 @@ it('a member has ten passkeys at most, and one of an authenticator', async () =>
   expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('10 already')]);
 });
 
+it('a member adds twenty passkeys a day at most, whoever else does: the audit log keeps them all', async () => {
+  const page = await joinWithPassword({ memberRole: 'viewer' });
+  for (let nth = 0; nth < 20; nth += 1) {
+    const { body } = await add(page);
+    expect((await send('passkeys/remove', { passkeyID: body.passkeyID }, page)).status).toBe(200);
+  }
+  const { status, headers } = await add(page);
+  expect([status, Number(headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_600);
+  expect(await list(page)).toEqual([]);
+  const cleo = await joinWithPassword({ memberEmailaddress: 'cleo@shop.example' });
+  expect((await add(cleo)).status).toBe(200);
+});
+
 it.each<[string, Changes]>([
   ['for a page of another origin', { origin: 'https://shop.example' }],
   ['for another relying party', { rpID: 'shop.example' }],

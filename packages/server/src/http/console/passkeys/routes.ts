@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { Refusal } from '../../../refusal.ts';
 import type { Passkey, Store } from '../../../store/store.ts';
+import type { RateLimit } from '../../access/rate-limits.ts';
 import { type Exchange, jsonAnswer } from '../../answers/answers.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import type { Given } from '../../request/input.ts';
@@ -12,11 +13,16 @@ import type { Passkeys } from './passkeys.ts';
 /** A session adds passkeys for so long after it began: somebody at a computer that was left alone gets no way to come back. */
 const freshMilliseconds = 10 * 60_000;
 
+/** How often a member may add a passkey: the audit log keeps each addition and removal for good. */
+export const additionRate = { perSecond: 20 / 86_400, burst: 20 };
+
 interface Surroundings {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers'>;
   readonly passkeys: Passkeys;
   readonly signIn: Pick<SignIn, 'optionsToJoin'>;
   readonly sessions: Pick<Sessions, 'memberOf' | 'show' | 'ofBrowser'>;
+  /** Counts added passkeys, by memberID. */
+  readonly additions: Pick<RateLimit, 'take'>;
   /** The session that the page of a request was loaded with. */
   readonly sessionOfPage: (c: Context, open: readonly OpenSession[]) => Promise<OpenSession>;
   readonly now: () => number;
@@ -30,7 +36,15 @@ const passkeyAnswer = ({ passkeyID, passkeyName, createdTime, lastUsedTime }: Pa
 const optionsAnswer = (exchange: Exchange, { options, cookie }: { options: object; cookie: string }): Response =>
   jsonAnswer(exchange, { options, status: '200' }, { 'Set-Cookie': cookie });
 
-export const createPasskeyAnswers = ({ store, passkeys, signIn, sessions, sessionOfPage, now }: Surroundings) => {
+export const createPasskeyAnswers = ({
+  store,
+  passkeys,
+  signIn,
+  sessions,
+  additions,
+  sessionOfPage,
+  now,
+}: Surroundings) => {
   /** The session of the page and its member. Throws a Refusal where a token began the session. */
   const memberOf = async (c: Context) => {
     const session = await sessionOfPage(c, await sessions.ofBrowser(c));
@@ -71,6 +85,7 @@ export const createPasskeyAnswers = ({ store, passkeys, signIn, sessions, sessio
     add: async (c: Context, exchange: Exchange, given: Given): Promise<Response> => {
       const { memberID, account, by } = await freshMemberOf(c);
       const { passkey, challenge } = await passkeys.read(c, purposeOf(memberID), given);
+      additions.take(memberID);
       await store.addPasskey({ account, memberID, passkey, challenge, by, time: now() });
       return jsonAnswer(exchange, { passkeyID: passkey.passkeyID, passkeyName: passkey.passkeyName, status: '200' });
     },
