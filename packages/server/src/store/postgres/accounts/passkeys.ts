@@ -2,8 +2,8 @@
 import { unknownMember } from '../../rules/accounts/members.ts';
 import {
   checkRoomForPasskey,
-  isLastWay,
   knownCredential,
+  lastWay,
   mayFollow,
   noChallenge,
   notSignedIn,
@@ -91,7 +91,7 @@ export const removePasskey = async (
   const { password } = await findMember(db, change);
   const found = await db.get('SELECT 1 FROM passkey WHERE "memberID" = $1 AND "passkeyID" = $2', [memberID, passkeyID]);
   if (!found) throw unknownPasskey();
-  if (password === null && (await count(db, memberID)) === 1) throw isLastWay();
+  if (password === null && (await count(db, memberID)) === 1) throw lastWay();
   await db.run('DELETE FROM passkey WHERE "passkeyID" = $1', [passkeyID]);
 };
 

@@ -2,8 +2,8 @@
 import { unknownMember } from '../../rules/accounts/members.ts';
 import {
   checkRoomForPasskey,
-  isLastWay,
   knownCredential,
+  lastWay,
   mayFollow,
   noChallenge,
   notSignedIn,
@@ -76,7 +76,7 @@ export const createPasskeyWriter = (db: Connection) => {
       const { memberID } = change;
       const { password } = findMember(change);
       if (ofMember.get({ memberID, passkeyID }) === undefined) throw unknownPasskey();
-      if (password === null && count.get(memberID) === 1) throw isLastWay();
+      if (password === null && count.get(memberID) === 1) throw lastWay();
       remove.run(passkeyID);
     },
 
