@@ -170,7 +170,6 @@ export const createApp = ({
     store,
     addressOf,
     challengeLimit: createRateLimit(challengeRate),
-    limits: passwordLimits,
     agentOf,
   });
   const console = createConsoleAnswers({
