@@ -14,6 +14,7 @@ import { createRefusedOrigins } from './http/access/refused-origins.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
 import { consoleRoutes, readConsolePage } from './http/console/pages.ts';
 import { challengeRate, createPasskeys } from './http/console/passkeys/passkeys.ts';
+import { additionRate } from './http/console/passkeys/routes.ts';
 import { createPasswords, type Passwords } from './http/console/passwords.ts';
 import { createConsoleAnswers, type SampleShop } from './http/console/routes.ts';
 import { createSessions, signInRate } from './http/console/sessions.ts';
@@ -172,13 +173,13 @@ export const createApp = ({
     store,
     addressOf,
     challengeLimit: createRateLimit(challengeRate),
-    limits: passwordLimits,
     agentOf,
   });
   const console = createConsoleAnswers({
     ...reading,
     store,
     passkeys,
+    passkeyAdditions: createRateLimit(additionRate),
     signIn: createSignIn({
       ...reading,
       store,

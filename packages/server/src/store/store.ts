@@ -126,12 +126,16 @@ export interface Store extends ReportFeed, ReportNames {
   listPasskeys(request: { memberID: string }): Promise<Passkey[]>;
   /**
    * Adds a passkey to a member who has joined. Throws Refusal('invalid_field') when the member has `limits.passkeysPerMember`, or there is
-   * a passkey of this credential, Refusal('invalid_token') when the challenge was answered before, and Refusal('unknown_member').
+   * a passkey of this credential, Refusal('invalid_token') when the challenge was answered before, and Refusal('unknown_member'), also
+   * when `by` is no live session of the member's present access: a new invitation may have ended it meanwhile.
    */
   addPasskey(
     request: Change & { account: number; memberID: string; passkey: NewPasskey; challenge: Challenge },
   ): Promise<void>;
-  /** Removes a passkey. Throws Refusal('invalid_field') when it is the last way to sign in, or no passkey of the member. */
+  /**
+   * Removes a passkey. Throws Refusal('invalid_field') when it is the last way to sign in, or no passkey of the member, and
+   * Refusal('unknown_member') as `addPasskey` does.
+   */
   removePasskey(request: Change & { account: number; memberID: string; passkeyID: string }): Promise<void>;
   /** Returns the passkey with this credentialID, if its member may sign in. */
   findPasskey(request: { credentialID: string }): Promise<SigningInByPasskey | undefined>;
@@ -372,6 +376,8 @@ export interface Passkey {
 }
 
 export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'> {
+  /** The origin of the pages that made it: it signs in to no others. */
+  readonly origin: string;
   /** A COSE key, in base64url. */
   readonly publicKey: string;
   /** How many signatures the authenticator has counted; 0: it may not count. */
@@ -381,7 +387,7 @@ export interface NewPasskey extends Omit<Passkey, 'createdTime' | 'lastUsedTime'
 /** A passkey with the access of its member. */
 export interface SigningInByPasskey
   extends SignedIn,
-    Pick<NewPasskey, 'passkeyID' | 'credentialID' | 'publicKey' | 'counter'> {
+    Pick<NewPasskey, 'passkeyID' | 'origin' | 'publicKey' | 'counter'> {
   readonly account: number;
   readonly memberID: string;
 }

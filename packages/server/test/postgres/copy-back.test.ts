@@ -91,9 +91,10 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   const invited = { account, memberID: 'ben', emailaddress: ben, kind: 'editor', time } as const;
   await store.inviteMember({ ...invited, hash: 'taken', expiresTime: time + 1 });
   const passkey = { passkeyID: 'phone', passkeyName: 'Phone', credentialID: 'credential', publicKey: 'pQECAyYgASFY' };
+  const origin = 'https://firsthand.shop.example';
   await store.joinMember({
     ...{ hash: 'taken', memberName: 'Ben', password: 'hashed', access: newToken('editor'), time },
-    passkey: { ...passkey, counter: 7, transports: ['internal', 'hybrid'] },
+    passkey: { ...passkey, origin, counter: 7, transports: ['internal', 'hybrid'] },
   });
   await store.inviteMember({ ...invited, hash: 'open', expiresTime: time + day, by: server.token });
   const members = await store.listMembers({ account });
@@ -122,7 +123,7 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     expect(await store.findShareLink({ hash: 'secret', time })).toMatchObject({ ...link, lastUsedTime: time });
     expect(await store.listMembers({ account })).toEqual(members);
     expect(await store.listPasskeys({ memberID: 'ben' })).toEqual(passkeys);
-    expect(await store.findPasskey(passkey)).toMatchObject({ passkeyID: 'phone', memberID: 'ben', counter: 7 });
+    expect(await store.findPasskey(passkey)).toMatchObject({ passkeyID: 'phone', memberID: 'ben', origin, counter: 7 });
     expect(await store.findMembers({ emailaddress: ben, most: 5 })).toMatchObject([
       { kind: 'editor', password: 'hashed' },
     ]);

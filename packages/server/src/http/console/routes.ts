@@ -5,6 +5,7 @@ import { Refusal } from '../../refusal.ts';
 import type { Store } from '../../store/store.ts';
 import { bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
+import type { RateLimit } from '../access/rate-limits.ts';
 import { type Exchange, jsonAnswer } from '../answers/answers.ts';
 import type { Admit } from '../request/admission.ts';
 import { type Given, readInput } from '../request/input.ts';
@@ -28,6 +29,8 @@ interface Surroundings {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers'>;
   readonly signIn: SignIn;
   readonly passkeys: Passkeys;
+  /** Counts added passkeys, by memberID. */
+  readonly passkeyAdditions: Pick<RateLimit, 'take'>;
   readonly sessions: Sessions;
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
@@ -57,6 +60,7 @@ export const createConsoleAnswers = ({
   store,
   signIn,
   passkeys,
+  passkeyAdditions: additions,
   sessions,
   admit,
   budgetOf,
@@ -185,7 +189,7 @@ export const createConsoleAnswers = ({
       return answer(c, exchange, given);
     });
 
-  const ofPasskeys = createPasskeyAnswers({ store, passkeys, signIn, sessions, sessionOfPage, now });
+  const ofPasskeys = createPasskeyAnswers({ store, passkeys, additions, signIn, sessions, sessionOfPage, now });
 
   return [
     postOfPage('/console/sign-in', async (c, exchange, given) => signInAs(c, exchange, await signIn.find(given, c))),

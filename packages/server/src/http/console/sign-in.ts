@@ -163,15 +163,15 @@ export const createSignIn = ({
   /** The purpose of the challenge for joining with a passkey. */
   const purposeOf = (invitationHash: string) => `join ${invitationHash}`;
 
-  /** The ways in which a member who joins will sign in: the hash of the password, the passkey, or both. */
-  const newProofs = async (given: Fields, c: Context, { hash, found }: Awaited<ReturnType<typeof findInvitation>>) => {
-    const password = textIn(given, 'password');
-    if (password !== undefined) checkPassword(password, found.emailaddress);
-    const passkey = given.passkey === undefined ? undefined : await passkeys.read(c, purposeOf(hash), given);
-    return {
-      password: password === undefined ? null : await passwords.hash(password, addressOf(c)),
-      passkey: passkey?.passkey,
-    };
+  /** The way in which a member who joins will sign in: the passkey, or the hash of the password. */
+  const newProof = async (given: Fields, c: Context, { hash, found }: Awaited<ReturnType<typeof findInvitation>>) => {
+    if (given.passkey !== undefined) {
+      const { passkey } = await passkeys.read(c, purposeOf(hash), given);
+      return { password: null, passkey };
+    }
+    const password = neededText(given, 'password');
+    checkPassword(password, found.emailaddress);
+    return { password: await passwords.hash(password, addressOf(c)) };
   };
 
   return {
@@ -194,18 +194,22 @@ export const createSignIn = ({
     /** The options of a passkey to join with, and the cookie that belongs to them. */
     async optionsToJoin(given: Fields, c: Context) {
       const { found, hash } = await findInvitation(given, c);
-      return passkeys.optionsToMake(c, purposeOf(hash), found);
+      return passkeys.optionsToCreate(c, purposeOf(hash), found);
     },
 
     /** Takes an invitation: the member gets a name and a password or a passkey, and signs in. */
     async join(given: Fields, c: Context): Promise<Owner> {
-      if (given.passkey === undefined) neededText(given, 'password');
+      const password = given.passkey === undefined ? neededText(given, 'password') : textIn(given, 'password');
+      if (given.passkey !== undefined && password !== undefined) {
+        const message = '`password` must be absent where there is a `passkey`: a member joins with one of them';
+        throw new Refusal('invalid_field', { field: 'password', message });
+      }
       const memberName = neededText({ memberName: textIn(given, 'memberName')?.trim() }, 'memberName');
       const checked = check(memberNameField, memberName, 'memberName');
       if (!checked.ok) throw new Refusal(checked.problem.code, checked.problem);
       const invitation = await findInvitation(given, c);
       const { found, hash } = invitation;
-      const joining = { hash, memberName, ...(await newProofs(given, c, invitation)), time: now() };
+      const joining = { hash, memberName, ...(await newProof(given, c, invitation)), time: now() };
       // Nobody gets to know the text of this token.
       const access = { tokenID: nanoid(), hash: hashToken(createTokenText(found.kind)) };
       const joined = await store.joinMember({ ...joining, access });

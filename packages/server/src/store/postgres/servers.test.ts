@@ -564,7 +564,7 @@ describe('passkeys', () => {
     await store.inviteMember({ ...invited, kind: 'viewer', expiresTime: time + 1, time });
     await store.joinMember({
       ...{ hash: invited.hash, memberName: 'Ann', password: null, access: newToken('viewer'), time },
-      passkey: { ...passkey, publicKey: 'key', counter: 0 },
+      passkey: { ...passkey, origin: 'https://firsthand.shop.example', publicKey: 'key', counter: 0 },
     });
     return passkey.passkeyID;
   };

@@ -31,7 +31,13 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   };
   const joining = {
     ...{ hash: `invitation-of-${account}`, memberName: 'Ann', password: 'hashed', time },
-    passkey: { ...passkey, publicKey: 'pQECAyYgASFY', counter: 0, transports: [] },
+    passkey: {
+      ...passkey,
+      origin: 'https://firsthand.shop.example',
+      publicKey: 'pQECAyYgASFY',
+      counter: 0,
+      transports: [],
+    },
   };
   await store.joinMember({ ...joining, access: newToken('viewer') });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });

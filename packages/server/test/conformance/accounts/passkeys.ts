@@ -1,6 +1,6 @@
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import type { NewPasskey } from '../../../src/store/store.ts';
+import type { NewPasskey, SignedIn } from '../../../src/store/store.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
@@ -13,6 +13,7 @@ const newPasskey = (changes: Partial<NewPasskey> = {}): NewPasskey => ({
   ...{
     passkeyID: fresh('passkey'),
     passkeyName: 'Phone',
+    origin: 'https://firsthand.shop.example',
     credentialID: fresh('credential'),
     publicKey: 'pQECAyYgASFY',
   },
@@ -41,6 +42,14 @@ const join = async ({ store, account, time }: Site, { passkey, password = null, 
   return { memberID, access, emailaddress: address };
 };
 
+/** A session of a member: the number and the tokenID of its token. */
+const beginSession = async ({ store, account, time }: Site, access: SignedIn) => {
+  const { tokenID, ...session } = newToken(access.kind);
+  await store.createToken({ ...session, tokenID, account, createdBy: access.token, session: true });
+  const { token: by = 0 } = (await store.findAccess(session.hash, time)) ?? {};
+  return { by, tokenID };
+};
+
 const namesOf = async ({ store }: Site, memberID: string) =>
   (await store.listPasskeys({ memberID })).map(({ passkeyName }) => passkeyName);
 
@@ -51,12 +60,12 @@ export const describePasskeys = (newSite: NewSite): void => {
       const { store, account, time } = site;
       const passkey = newPasskey({ counter: 7 });
       const { memberID, access, emailaddress } = await join(site, { passkey });
-      const { publicKey, counter, ...listed } = passkey;
+      const { origin, publicKey, counter, ...listed } = passkey;
       expect(await store.listPasskeys({ memberID })).toEqual([{ ...listed, createdTime: time, lastUsedTime: null }]);
       const { passkeyID, credentialID } = passkey;
       expect(await store.findPasskey({ credentialID })).toEqual({
         ...{ account, memberID, ...access },
-        ...{ passkeyID, credentialID, publicKey, counter },
+        ...{ passkeyID, origin, publicKey, counter },
       });
       expect(await store.findPasskey({ credentialID: fresh('credential') })).toBeUndefined();
       // Nobody signs in with a password that there is not.
@@ -199,6 +208,45 @@ export const describePasskeys = (newSite: NewSite): void => {
       await expectRefusal(store.addPasskey(adding), 'unknown_member');
     });
 
+    test('are changed by a session of the present access alone: a new invitation that is taken ends the others', async () => {
+      const site = await newSite();
+      const { store, account, server, time } = site;
+      const ann = await join(site, { password: 'hashed' });
+      const [passkey, other] = [newPasskey(), newPasskey()];
+      const { memberID, emailaddress } = ann;
+      const add = (by: number, added = newPasskey()) =>
+        store.addPasskey({ account, memberID, passkey: added, challenge: newChallenge(site), by, time });
+      const remove = (by: number, { passkeyID } = passkey) =>
+        store.removePasskey({ account, memberID, passkeyID, by, time });
+      const before = await beginSession(site, ann.access);
+      const ben = await beginSession(site, (await join(site, { password: 'hashed' })).access);
+      await add(before.by);
+      const { access } = await join(site, { passkey, password: 'hashed', emailaddress });
+      const ended = await beginSession(site, access);
+      await store.revokeToken({ account, tokenID: ended.tokenID, time });
+      for (const by of [before.by, ended.by, ben.by, ann.access.token, access.token, server.token]) {
+        await expectRefusal(add(by), 'unknown_member');
+        await expectRefusal(remove(by), 'unknown_member');
+      }
+      expect(await store.listPasskeys({ memberID })).toMatchObject([{ passkeyID: passkey.passkeyID }]);
+      const { by } = await beginSession(site, access);
+      await add(by, other);
+      await remove(by);
+      expect(await store.listPasskeys({ memberID })).toMatchObject([{ passkeyID: other.passkeyID }]);
+    });
+
+    test('are not added while an invitation is taken', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { memberID, access, emailaddress } = await join(site, { password: 'hashed' });
+      const { by } = await beginSession(site, access);
+      const add = () =>
+        store.addPasskey({ account, memberID, passkey: newPasskey(), challenge: newChallenge(site), by, time });
+      await Promise.allSettled([add(), join(site, { password: 'another', emailaddress }), add(), add()]);
+      await expectRefusal(add(), 'unknown_member');
+      expect(await store.listPasskeys({ memberID })).toEqual([]);
+    });
+
     test('have challenges that are sealed with one key of the database', async () => {
       const { store } = await newSite();
       const key = await store.getChallengeKey();
@@ -208,17 +256,18 @@ export const describePasskeys = (newSite: NewSite): void => {
 
     test('stand in the audit log when they are added and removed', async () => {
       const site = await newSite();
-      const { store, account, server, time } = site;
+      const { store, account, time } = site;
       const [passkey, second] = [newPasskey(), newPasskey()];
       const { memberID, access } = await join(site, { passkey });
-      const by = server.token;
+      const { by, tokenID: actor } = await beginSession(site, access);
       await store.addPasskey({ account, memberID, passkey: second, challenge: newChallenge(site), by, time });
       await store.removePasskey({ account, memberID, passkeyID: passkey.passkeyID, by, time });
-      const { entries } = await store.listAudit({ account, limit: 4 });
+      const { entries } = await store.listAudit({ account, limit: 5 });
       const [first, other] = [passkey, second].map(({ passkeyID }) => ({ memberID, passkeyID }));
       expect(entries).toMatchObject([
-        { action: 'removePasskey', actor: server.tokenID, subject: first },
-        { action: 'addPasskey', actor: server.tokenID, subject: other },
+        { action: 'removePasskey', actor, subject: first },
+        { action: 'addPasskey', actor, subject: other },
+        { action: 'createToken', actor: access.tokenID, subject: { tokenID: actor } },
         { action: 'addPasskey', actor: access.tokenID, subject: first },
         { action: 'joinMember', actor: access.tokenID, subject: { memberID } },
       ]);

@@ -13,7 +13,8 @@ import { Remove } from './removing.tsx';
 import { RoleChoice } from './role-choice.tsx';
 
 const State = ({ member: { joinedTime, signedInTime, invitationExpiresTime } }: { readonly member: Member }) => {
-  if (invitationExpiresTime !== undefined) return <Badge tone="open">{joinedTime ? 'new password' : 'invited'}</Badge>;
+  if (invitationExpiresTime !== undefined)
+    return <Badge tone="open">{joinedTime ? 'new invitation' : 'invited'}</Badge>;
   if (joinedTime === undefined) return <Badge tone="bad">invitation ended</Badge>;
   return signedInTime === undefined ? <>never</> : <Ago time={signedInTime} />;
 };

@@ -8,6 +8,7 @@ import { nanoid } from 'nanoid';
 import { noChallenge } from '../../../store/rules/accounts/passkeys.ts';
 import type { Challenge, Store } from '../../../store/store.ts';
 import { cookieOf, cookiesIn } from '../cookie.ts';
+import type { RelyingParty } from './relying-party.ts';
 
 const validSeconds = 5 * 60;
 const timeBytes = 6;
@@ -15,8 +16,15 @@ const headBytes = timeBytes + 16;
 const form = /^[\w-]{72}$/;
 
 /** The cookie that says which browser asked. */
-const cookieFor = (headers: Headers) => cookieOf(new URL(headers.get('origin') ?? ''), '-passkey');
+const cookieFor = ({ origin }: RelyingParty) => cookieOf(new URL(origin), '-passkey');
 const browserForm = /^[\w-]{24}$/;
+
+/** The browser that the cookie of a request names. */
+const browserIn = (headers: Headers, party: RelyingParty): string | undefined => {
+  const { name } = cookieFor(party);
+  const value = cookiesIn(headers).find(([each]) => each === name)?.[1] ?? '';
+  return browserForm.test(value) ? value : undefined;
+};
 
 interface Surroundings {
   readonly store: Pick<Store, 'getChallengeKey'>;
@@ -31,25 +39,33 @@ export const createChallenges = ({ store, now }: Surroundings) => {
       .digest();
 
   return {
-    /** Makes a challenge, and the cookie that the browser has to send with the answer. */
-    async issue(headers: Headers, purpose: string): Promise<{ bytes: Uint8Array<ArrayBuffer>; cookie: string }> {
+    /**
+     * Makes a challenge, and the cookie that the browser has to send with the answer. Keeps the value of a cookie that the browser has:
+     * another of its tabs may be about to answer.
+     */
+    async issue(
+      headers: Headers,
+      party: RelyingParty,
+      purpose: string,
+    ): Promise<{ bytes: Uint8Array<ArrayBuffer>; cookie: string }> {
       const head = Buffer.concat([Buffer.alloc(timeBytes), randomBytes(headBytes - timeBytes)]);
       head.writeUIntBE(now() + validSeconds * 1_000, 0, timeBytes);
-      const browser = nanoid(24);
+      const browser = browserIn(headers, party) ?? nanoid(24);
       const bytes = new Uint8Array([...head, ...(await tagOf(head, purpose, browser))]);
-      return { bytes, cookie: cookieFor(headers).header(browser, validSeconds) };
+      return { bytes, cookie: cookieFor(party).header(browser, validSeconds) };
     },
 
     /** Returns the challenge with this text. Throws a Refusal unless this browser was given it for this purpose, and it is valid. */
-    async open(headers: Headers, purpose: string, challenge: string): Promise<Challenge> {
-      const { name } = cookieFor(headers);
-      const browser = cookiesIn(headers).find(([each]) => each === name)?.[1] ?? '';
-      if (!form.test(challenge) || !browserForm.test(browser)) throw noChallenge();
+    async open(headers: Headers, party: RelyingParty, purpose: string, challenge: string): Promise<Challenge> {
+      const browser = browserIn(headers, party);
+      if (!form.test(challenge) || browser === undefined) throw noChallenge();
       const bytes = Buffer.from(challenge, 'base64url');
       const head = bytes.subarray(0, headBytes);
       if (!timingSafeEqual(bytes.subarray(headBytes), await tagOf(head, purpose, browser))) throw noChallenge();
       const expiresTime = head.readUIntBE(0, timeBytes);
-      if (expiresTime <= now()) throw noChallenge();
+      const left = expiresTime - now();
+      // One that expires too late would be remembered for as long: the clock was wrong when it was made.
+      if (left <= 0 || left > validSeconds * 1_000) throw noChallenge();
       return { challenge, expiresTime };
     },
   };

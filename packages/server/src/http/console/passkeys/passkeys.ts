@@ -3,7 +3,6 @@
  * who is a member of two accounts has a passkey for each. User verification (a fingerprint, a PIN) is required, because a passkey
  * is all that a person signs in with.
  */
-import { webcrypto } from 'node:crypto';
 import { memberNameField } from '@firsthand/contract/account/members';
 import { check } from '@firsthand/contract/checking';
 import { labelIDs } from '@firsthand/contract/labels';
@@ -17,36 +16,29 @@ import type { RateLimit } from '../../access/rate-limits.ts';
 import type { Agent } from '../../request/agents.ts';
 import { createChallenges } from './challenges.ts';
 import { type RelyingParty, relyingPartyOf } from './relying-party.ts';
-import { type Authentication, challengeIn, readAuthentication, readRegistration, transportsIn } from './responses.ts';
-import { optionsToMake, optionsToUse, type PasskeyUser, verifyAuthentication, verifyRegistration } from './webauthn.ts';
+import { type Authentication, readAuthentication, readChallenge, readRegistration, transportsIn } from './responses.ts';
+import {
+  creationOptions,
+  type PasskeyUser,
+  requestOptions,
+  verifyAuthentication,
+  verifyRegistration,
+} from './webauthn.ts';
 
-/** How often an address may ask for a challenge: making one costs a hash, and stores nothing. */
+/** How often an address may ask for a challenge, or answer one: each costs reads of the store, and a hash or a signature. */
 export const challengeRate = { perSecond: 1, burst: 60 };
 
 interface Surroundings {
   readonly store: Pick<Store, 'getChallengeKey' | 'findPasskey' | 'usePasskey'>;
   readonly addressOf: AddressOf;
-  /** Counts challenges, by address. */
+  /** Counts challenges and their answers, by address. */
   readonly challengeLimit: Pick<RateLimit, 'take'>;
-  /** The limits of passwords: what fails counts for both. */
-  readonly limits: { readonly [Of in 'all' | 'failed']: Pick<RateLimit, 'ask' | 'take' | 'giveBack'> };
   /** The program that sent a request, after which a passkey is named. */
   readonly agentOf: (c: Context) => Agent;
   readonly now: () => number;
 }
 
 const signingIn = 'sign-in';
-
-/** A public key whose private key nobody has: checking a signature with it takes as long as with a member's. */
-const makeDecoy = async (): Promise<string> => {
-  const { publicKey } = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign']);
-  const { x = '', y = '' } = await webcrypto.subtle.exportKey('jwk', publicKey);
-  // A COSE key in CBOR: {1: 2, 3: -7, -1: 1, -2: x, -3: y}.
-  const parts = ['a5010203262001215820', Buffer.from(x, 'base64url'), '225820', Buffer.from(y, 'base64url')];
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part))).toString(
-    'base64url',
-  );
-};
 
 /** The name of a passkey that was given none: the browser and the system that it was made with. */
 const nameFrom = ({ labels }: Agent): string => {
@@ -62,61 +54,56 @@ const readName = (given: unknown, c: Context, agentOf: Surroundings['agentOf']):
   return checked.value;
 };
 
-export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agentOf, now }: Surroundings) => {
+export const createPasskeys = ({ store, addressOf, challengeLimit, agentOf, now }: Surroundings) => {
   const challenges = createChallenges({ store, now });
-  let decoy: Promise<string> | undefined;
 
   /** The passkey that signed a response, with its new counter; undefined: none did. */
   const signerOf = async (response: Authentication, challenge: Challenge, party: RelyingParty) => {
-    decoy ??= makeDecoy();
     const found = await store.findPasskey({ credentialID: response.id });
-    const key = found ?? { publicKey: await decoy, counter: 0 };
-    const counter = await verifyAuthentication(response, challenge, party, key);
+    // Pages of this machine have many origins, and a request says itself which is its own.
+    if (found?.origin !== party.origin) return undefined;
+    const counter = await verifyAuthentication(response, challenge, party, found.publicKey);
     const handle = Buffer.from(response.response.userHandle, 'base64url').toString('utf8');
-    return found && counter !== undefined && handle === found.memberID ? { ...found, counter } : undefined;
+    return counter !== undefined && handle === found.memberID ? { ...found, counter } : undefined;
   };
 
+  /** Counts a request by its address. Throws Refusal('too_many_requests'). */
+  const takeLimit = (c: Context): void => challengeLimit.take(addressOf(c));
+
   const issue = async (c: Context, purpose: string) => {
-    const party = relyingPartyOf(c.req.raw.headers);
-    challengeLimit.take(addressOf(c));
-    return { party, ...(await challenges.issue(c.req.raw.headers, purpose)) };
+    const { headers } = c.req.raw;
+    const party = relyingPartyOf(headers);
+    return { party, ...(await challenges.issue(headers, party, purpose)) };
   };
 
   return {
+    /** To be called before a request for options costs anything. */
+    takeLimit,
+
     /** The options to sign in, and the cookie that belongs to them. */
     async optionsToSignIn(c: Context) {
       const { party, bytes, cookie } = await issue(c, signingIn);
-      return { options: await optionsToUse(party, bytes), cookie };
+      return { options: await requestOptions(party, bytes), cookie };
     },
 
-    /** The member who signs in. Every other answer is refused alike, and counts as a wrong password does. */
+    /** The member who signs in. Every other answer is refused alike. */
     async signIn(given: unknown, c: Context): Promise<SignedIn & { readonly account: number }> {
+      takeLimit(c);
       const { headers } = c.req.raw;
       const response = readAuthentication(given);
       const party = relyingPartyOf(headers);
-      const address = addressOf(c);
-      limits.failed.ask(address);
-      limits.all.take(address);
-      limits.failed.take(address);
-      try {
-        const challenge = await challenges.open(headers, signingIn, challengeIn(response));
-        const signer = await signerOf(response, challenge, party);
-        if (signer === undefined) throw notSignedIn();
-        const { passkeyID, counter, account, token, tokenID, kind } = signer;
-        await store.usePasskey({ passkeyID, counter, challenge, time: now() });
-        limits.failed.giveBack(address);
-        return { account, token, tokenID, kind };
-      } catch (error) {
-        // A store that fails is no failed attempt.
-        if (!(error instanceof Refusal && error.code === 'invalid_token')) limits.failed.giveBack(address);
-        throw error;
-      }
+      const challenge = await challenges.open(headers, party, signingIn, readChallenge(response));
+      const signer = await signerOf(response, challenge, party);
+      if (signer === undefined) throw notSignedIn();
+      const { passkeyID, counter, account, token, tokenID, kind } = signer;
+      await store.usePasskey({ passkeyID, counter, challenge, time: now() });
+      return { account, token, tokenID, kind };
     },
 
     /** The options to make a passkey, and the cookie that belongs to them. `purpose` is that of the answer. */
-    async optionsToMake(c: Context, purpose: string, user: PasskeyUser, present: readonly Passkey[] = []) {
+    async optionsToCreate(c: Context, purpose: string, user: PasskeyUser, present: readonly Passkey[] = []) {
       const { party, bytes, cookie } = await issue(c, purpose);
-      return { options: await optionsToMake(party, bytes, user, present), cookie };
+      return { options: await creationOptions(party, bytes, user, present), cookie };
     },
 
     /** The passkey that a browser has made, and the challenge that it answers. Throws a Refusal for anything else. */
@@ -125,17 +112,24 @@ export const createPasskeys = ({ store, addressOf, challengeLimit, limits, agent
       purpose: string,
       given: Readonly<Record<string, unknown>>,
     ): Promise<{ passkey: NewPasskey; challenge: Challenge }> {
+      takeLimit(c);
       const { headers } = c.req.raw;
       const response = readRegistration(given.passkey);
       const passkeyName = readName(given.passkeyName, c, agentOf);
       const party = relyingPartyOf(headers);
-      const challenge = await challenges.open(headers, purpose, challengeIn(response));
+      const challenge = await challenges.open(headers, party, purpose, readChallenge(response));
       const made = await verifyRegistration(response, challenge, party);
       if (made === undefined) {
         const message = '`passkey` must be what the browser made for this console, with user verification';
         throw new Refusal('invalid_field', { field: 'passkey', message });
       }
-      const passkey = { ...made, passkeyID: nanoid(), passkeyName, transports: transportsIn(response) };
+      const passkey = {
+        ...made,
+        passkeyID: nanoid(),
+        passkeyName,
+        origin: party.origin,
+        transports: transportsIn(response),
+      };
       return { passkey, challenge };
     },
   };

@@ -53,7 +53,7 @@ export const readRegistration = (given: unknown): Registration => read(registrat
 export const readAuthentication = (given: unknown): Authentication => read(authentication, given);
 
 /** The challenge that a response answers. Throws a Refusal for a response in a page that is part of another site's. */
-export const challengeIn = ({ response }: { readonly response: { readonly clientDataJSON: string } }): string => {
+export const readChallenge = ({ response }: { readonly response: { readonly clientDataJSON: string } }): string => {
   let data: unknown;
   try {
     data = parseJSON(Buffer.from(response.clientDataJSON, 'base64url').toString('utf8'));

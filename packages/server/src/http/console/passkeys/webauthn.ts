@@ -1,5 +1,5 @@
 /** The library for passkeys (WebAuthn level 3): makes the options that browsers get, and verifies what authenticators answer. */
-import type { Challenge, NewPasskey, Passkey, SigningInByPasskey } from '../../../store/store.ts';
+import type { Challenge, NewPasskey, Passkey } from '../../../store/store.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { Authentication, Registration } from './responses.ts';
 
@@ -24,11 +24,11 @@ export interface PasskeyUser {
 }
 
 /** The options of `navigator.credentials.get`. They name no passkey: the person chooses one. */
-export const optionsToUse = async ({ id }: RelyingParty, challenge: Uint8Array<ArrayBuffer>) =>
+export const requestOptions = async ({ id }: RelyingParty, challenge: Uint8Array<ArrayBuffer>) =>
   (await library()).generateAuthenticationOptions({ rpID: id, challenge, userVerification: 'required', timeout });
 
 /** The options of `navigator.credentials.create`; not for an authenticator that has one of the passkeys `present`. */
-export const optionsToMake = async (
+export const creationOptions = async (
   { id }: RelyingParty,
   challenge: Uint8Array<ArrayBuffer>,
   { memberID, emailaddress, memberName, accountName }: PasskeyUser,
@@ -84,12 +84,12 @@ const registered = async (
 /** As `registered`; undefined too for what the library can't read. */
 export const verifyRegistration: typeof registered = (...asked) => registered(...asked).catch(() => undefined);
 
-/** The new counter of a passkey that signed a response; undefined if it did not. */
+/** The counter of a passkey that signed a response; undefined if it did not. The store compares it with the one before. */
 export const verifyAuthentication = async (
   response: Authentication,
   { challenge }: Challenge,
   { origin, id }: RelyingParty,
-  { publicKey, counter }: Pick<SigningInByPasskey, 'publicKey' | 'counter'>,
+  publicKey: string,
 ): Promise<number | undefined> => {
   const { verifyAuthenticationResponse } = await library();
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -98,7 +98,7 @@ export const verifyAuthentication = async (
     expectedOrigin: origin,
     expectedRPID: id,
     requireUserVerification: true,
-    credential: { id: response.id, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')), counter },
+    credential: { id: response.id, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')), counter: 0 },
   }).catch(() => ({ verified: false, authenticationInfo: undefined }));
   return verified ? authenticationInfo?.newCounter : undefined;
 };

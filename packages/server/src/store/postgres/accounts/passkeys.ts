@@ -2,8 +2,8 @@
 import { unknownMember } from '../../rules/accounts/members.ts';
 import {
   checkRoomForPasskey,
-  isLastWay,
   knownCredential,
+  lastWay,
   mayFollow,
   noChallenge,
   notSignedIn,
@@ -25,15 +25,20 @@ const answer = async (db: Transaction, { challenge, expiresTime }: Challenge, ti
   if ((await db.run(remember, [challenge, expiresTime])) === 0) throw noChallenge();
 };
 
-/** Finds a member who may sign in, and locks the row: changes of one member's passkeys wait for each other. */
+/**
+ * Finds a member who may sign in, and locks the row: changes of one member's passkeys wait for each other. A session `by` must be one of
+ * the member's present access.
+ */
 const findMember = async (
   db: Transaction,
-  { account, memberID }: { account: number; memberID: string },
+  { account, memberID, by }: Pick<RequestOf<'addPasskey'>, 'account' | 'memberID' | 'by'>,
 ): Promise<{ password: string | null }> => {
   const row = await db.get<{ password: string | null }>(
     `SELECT m.password FROM member m JOIN token t USING (token)
-     WHERE m.account = $1 AND m."memberID" = $2 AND t."revokedTime" IS NULL FOR UPDATE OF m`,
-    [account, memberID],
+     WHERE m.account = $1 AND m."memberID" = $2 AND t."revokedTime" IS NULL
+       AND ($3::bigint IS NULL OR m.token = (SELECT "createdBy" FROM token WHERE token = $3 AND "revokedTime" IS NULL))
+     FOR UPDATE OF m`,
+    [account, memberID, by],
   );
   if (!row) throw unknownMember();
   return row;
@@ -47,11 +52,11 @@ const count = async (db: Transaction, memberID: string): Promise<number> => {
 };
 
 const add = async (db: Transaction, memberID: string, passkey: NewPasskey, time: number): Promise<void> => {
-  const { passkeyID, passkeyName, credentialID, publicKey, counter, transports } = passkey;
+  const { passkeyID, passkeyName, origin, credentialID, publicKey, counter, transports } = passkey;
   const made = await db.run(
-    `INSERT INTO passkey ("passkeyID", "memberID", "passkeyName", "credentialID", "publicKey", counter, transports, "createdTime")
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT ("credentialID") DO NOTHING`,
-    [passkeyID, memberID, passkeyName, credentialID, publicKey, counter, transports.join(' '), time],
+    `INSERT INTO passkey ("passkeyID", "memberID", "passkeyName", origin, "credentialID", "publicKey", counter, transports, "createdTime")
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT ("credentialID") DO NOTHING`,
+    [passkeyID, memberID, passkeyName, origin, credentialID, publicKey, counter, transports.join(' '), time],
   );
   if (made === 0) throw knownCredential();
 };
@@ -69,9 +74,10 @@ export const replacePasskeys = async (
 
 export const addPasskey = async (
   db: Transaction,
-  { account, memberID, passkey, challenge, time }: RequestOf<'addPasskey'>,
+  { passkey, challenge, time, ...change }: RequestOf<'addPasskey'>,
 ): Promise<void> => {
-  await findMember(db, { account, memberID });
+  const { memberID } = change;
+  await findMember(db, change);
   checkRoomForPasskey(await count(db, memberID));
   await answer(db, challenge, time);
   await add(db, memberID, passkey, time);
@@ -79,12 +85,13 @@ export const addPasskey = async (
 
 export const removePasskey = async (
   db: Transaction,
-  { account, memberID, passkeyID }: RequestOf<'removePasskey'>,
+  { passkeyID, ...change }: RequestOf<'removePasskey'>,
 ): Promise<void> => {
-  const { password } = await findMember(db, { account, memberID });
+  const { memberID } = change;
+  const { password } = await findMember(db, change);
   const found = await db.get('SELECT 1 FROM passkey WHERE "memberID" = $1 AND "passkeyID" = $2', [memberID, passkeyID]);
   if (!found) throw unknownPasskey();
-  if (password === null && (await count(db, memberID)) === 1) throw isLastWay();
+  if (password === null && (await count(db, memberID)) === 1) throw lastWay();
   await db.run('DELETE FROM passkey WHERE "passkeyID" = $1', [passkeyID]);
 };
 
@@ -123,7 +130,7 @@ export const findPasskey = (
   { credentialID }: RequestOf<'findPasskey'>,
 ): Promise<SigningInByPasskey | undefined> =>
   db.get<SigningInByPasskey>(
-    `SELECT m.account, m."memberID", m.token, t."tokenID", t.kind, p."passkeyID", p."credentialID", p."publicKey", p.counter
+    `SELECT m.account, m."memberID", m.token, t."tokenID", t.kind, p."passkeyID", p.origin, p."publicKey", p.counter
      FROM passkey p JOIN member m USING ("memberID") JOIN token t USING (token)
      WHERE p."credentialID" = $1 AND t."revokedTime" IS NULL`,
     [credentialID],

@@ -104,7 +104,8 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     },
     {
       from: 'passkey',
-      columns: 'passkeyID memberID passkeyName credentialID publicKey counter transports createdTime lastUsedTime',
+      columns:
+        'passkeyID memberID passkeyName origin credentialID publicKey counter transports createdTime lastUsedTime',
     },
     { from: 'audit', columns: 'audit account token action subject time' },
     { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },

@@ -50,7 +50,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
       "invitedBy", "createdTime"
     FROM member`,
   passkey: `
-    SELECT "passkeyID", "memberID", "passkeyName", "credentialID", "publicKey", counter, transports, "createdTime", "lastUsedTime"
+    SELECT "passkeyID", "memberID", "passkeyName", origin, "credentialID", "publicKey", counter, transports, "createdTime", "lastUsedTime"
     FROM passkey`,
   audit: 'SELECT audit, account, token, action, subject, time FROM audit',
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',

@@ -23,7 +23,7 @@ export const unknownPasskey = (): Refusal =>
   new Refusal('invalid_field', { field: 'passkeyID', message: '`passkeyID` names no passkey of yours' });
 
 /** The refusal to remove the last way to sign in. */
-export const isLastWay = (): Refusal =>
+export const lastWay = (): Refusal =>
   new Refusal('invalid_field', {
     field: 'passkeyID',
     message:

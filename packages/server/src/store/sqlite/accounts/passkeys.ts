@@ -2,8 +2,8 @@
 import { unknownMember } from '../../rules/accounts/members.ts';
 import {
   checkRoomForPasskey,
-  isLastWay,
   knownCredential,
+  lastWay,
   mayFollow,
   noChallenge,
   notSignedIn,
@@ -13,14 +13,17 @@ import {
 import type { Challenge, NewPasskey, Passkey, RequestOf, SigningInByPasskey } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
+type ChangeOfMember = Pick<RequestOf<'addPasskey'>, 'account' | 'memberID' | 'by'>;
+
 export const createPasskeyWriter = (db: Connection) => {
-  const member = db.prepare<{ account: number; memberID: string }, { password: string | null }>(`
+  const member = db.prepare<Required<ChangeOfMember>, { password: string | null }>(`
     SELECT m.password FROM member m JOIN token t USING (token)
-    WHERE m.account = @account AND m.memberID = @memberID AND t.revokedTime IS NULL`);
+    WHERE m.account = @account AND m.memberID = @memberID AND t.revokedTime IS NULL
+      AND (@by IS NULL OR m.token = (SELECT createdBy FROM token WHERE token = @by AND revokedTime IS NULL))`);
   const count = db.prepare<[string], number>('SELECT count(*) FROM passkey WHERE memberID = ?').pluck();
   const insert = db.prepare(`
-    INSERT INTO passkey (passkeyID, memberID, passkeyName, credentialID, publicKey, counter, transports, createdTime)
-    VALUES (@passkeyID, @memberID, @passkeyName, @credentialID, @publicKey, @counter, @transports, @time)
+    INSERT INTO passkey (passkeyID, memberID, passkeyName, origin, credentialID, publicKey, counter, transports, createdTime)
+    VALUES (@passkeyID, @memberID, @passkeyName, @origin, @credentialID, @publicKey, @counter, @transports, @time)
     ON CONFLICT (credentialID) DO NOTHING`);
   const ofMember = db
     .prepare<{ memberID: string; passkeyID: string }, number>(
@@ -42,8 +45,9 @@ export const createPasskeyWriter = (db: Connection) => {
     if (remember.run(challenge).changes === 0) throw noChallenge();
   };
 
-  const findMember = (request: { account: number; memberID: string }) => {
-    const row = member.get(request);
+  /** Finds a member who may sign in. A session `by` must be one of the member's present access. */
+  const findMember = ({ account, memberID, by = null }: ChangeOfMember) => {
+    const row = member.get({ account, memberID, by });
     if (row === undefined) throw unknownMember();
     return row;
   };
@@ -60,17 +64,19 @@ export const createPasskeyWriter = (db: Connection) => {
       if (passkey) add(memberID, passkey, time);
     },
 
-    addPasskey({ account, memberID, passkey, challenge, time }: RequestOf<'addPasskey'>): void {
-      findMember({ account, memberID });
+    addPasskey({ passkey, challenge, time, ...change }: RequestOf<'addPasskey'>): void {
+      const { memberID } = change;
+      findMember(change);
       checkRoomForPasskey(count.get(memberID) as number);
       answer(challenge, time);
       add(memberID, passkey, time);
     },
 
-    removePasskey({ account, memberID, passkeyID }: RequestOf<'removePasskey'>): void {
-      const { password } = findMember({ account, memberID });
+    removePasskey({ passkeyID, ...change }: RequestOf<'removePasskey'>): void {
+      const { memberID } = change;
+      const { password } = findMember(change);
       if (ofMember.get({ memberID, passkeyID }) === undefined) throw unknownPasskey();
-      if (password === null && count.get(memberID) === 1) throw isLastWay();
+      if (password === null && count.get(memberID) === 1) throw lastWay();
       remove.run(passkeyID);
     },
 
@@ -90,7 +96,7 @@ export const createPasskeyReader = (db: Connection) => {
     SELECT passkeyID, passkeyName, credentialID, transports, createdTime, lastUsedTime FROM passkey
     WHERE memberID = @memberID ORDER BY createdTime, passkeyID`);
   const find = db.prepare<{ credentialID: string }, SigningInByPasskey>(`
-    SELECT m.account, m.memberID, m.token, t.tokenID, t.kind, p.passkeyID, p.credentialID, p.publicKey, p.counter
+    SELECT m.account, m.memberID, m.token, t.tokenID, t.kind, p.passkeyID, p.origin, p.publicKey, p.counter
     FROM passkey p JOIN member m USING (memberID) JOIN token t USING (token)
     WHERE p.credentialID = @credentialID AND t.revokedTime IS NULL`);
   return {

@@ -3,6 +3,7 @@ CREATE TABLE passkey (
   passkeyID TEXT PRIMARY KEY,
   memberID TEXT NOT NULL REFERENCES member ON DELETE CASCADE,
   passkeyName TEXT NOT NULL,
+  origin TEXT NOT NULL, -- of the pages that made it, which alone it signs in to
   credentialID TEXT NOT NULL UNIQUE, -- base64url
   publicKey TEXT NOT NULL, -- a COSE key (RFC 9052 section 7), base64url
   counter INTEGER NOT NULL, -- of signatures, as the authenticator counted at the last one; 0: it does not count
