@@ -269,6 +269,49 @@ describe('a link that has ended', () => {
     expect(questions().length).toBeLessThanOrEqual(3);
   });
 
+  test.each<[string, (shareID: string) => Promise<unknown>]>([
+    ['was revoked', (shareID) => scene.post('/report/revokeShareLink', { tokenUUID: scene.tokens.editor, shareID })],
+    [
+      'lost its account',
+      async () => {
+        const account = (await scene.store.findAccount(scene.accountUUID)) as number;
+        await scene.store.deleteAccount({ account, most: 1, time });
+      },
+    ],
+    [
+      'ended',
+      async () => {
+        time += day;
+      },
+    ],
+  ])('shows neither a report that ran nor one that waited when it %s', async (_, end) => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    answer = async () => {
+      await released;
+      return undefined;
+    };
+    const { shareID, shareSecret } = await make({ expiresTime: new Date(time + day).toISOString() });
+    const running = ask({ shareSecret });
+    await expect.poll(() => reports.asked.length).toBe(1);
+    const others = [ask({ shareSecret }), ask({ shareSecret, part: 'pages' }), ask({ shareSecret, part: 'pages' })];
+    // Each of them has found the link before it ends.
+    await show(shareSecret);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await end(shareID);
+    release();
+    for (const { status, body } of await Promise.all([running, ...others])) {
+      expect([status, body.error]).toEqual([
+        404,
+        { code: 'unknown_share_link', message: 'this link is not valid any more' },
+      ]);
+    }
+    // The report that waited was not asked.
+    expect(questions().map((question) => question.report)).toEqual(['totals']);
+  });
+
   test('was made by a leaked token, and ends with all that the token made', async () => {
     const { tokens } = scene;
     const { body } = await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'server' });

@@ -28,6 +28,8 @@ export const unknownLink = (): Refusal =>
 
 /** An open link, with what it shows. */
 export interface OpenLink {
+  /** The hash of its secret. */
+  readonly hash: string;
   readonly link: OpenedShareLink;
   readonly view: SharedView;
 }
@@ -77,20 +79,24 @@ export const createSharedReports = ({
   /** Links that were found before: their readers are not held up by somebody at the same address who guesses. */
   const known = new BoundedMap<string, true>(mostKnown);
 
-  /** Finds the link with this secret. Throws Refusal: the same one, whether it was revoked, has ended or never was. */
+  /** Throws Refusal if no link with this hash is open: the same one, whether it was revoked, has ended or never was. */
+  const find = async (hash: string): Promise<OpenedShareLink> => {
+    const link = await store.findShareLink({ hash, time: now() });
+    if (link !== undefined) return link;
+    known.delete(hash);
+    throw unknownLink();
+  };
+
+  /** Finds the link with this secret. Throws Refusal as `find` does. */
   const open = async (secret: unknown, address: string): Promise<OpenLink> => {
     if (typeof secret !== 'string' || !secretForm.test(secret)) throw unknownLink();
     const hash = hashToken(secret);
     const isGuess = !known.has(hash);
     if (isGuess) unknownSecrets.take(address);
-    const link = await store.findShareLink({ hash, time: now() });
-    if (link === undefined) {
-      known.delete(hash);
-      throw unknownLink();
-    }
+    const link = await find(hash);
     if (isGuess) unknownSecrets.giveBack(address);
     known.set(hash, true);
-    return { link, view: JSON.parse(link.view) };
+    return { hash, link, view: JSON.parse(link.view) };
   };
 
   /** Records the hour in which a link is opened: one write an hour, however often that is. */
@@ -133,6 +139,31 @@ export const createSharedReports = ({
     return withoutAddresses(shown);
   };
 
+  /** The answer of a report of a link, which all who ask for it at once share. */
+  const sharedAnswer = (opened: OpenLink, report: SharedReport): Promise<object> => {
+    const { hash, link } = opened;
+    const key = `${link.shareID} ${report.part}`;
+    const shared = answers.get(key);
+    if (shared && clock() < shared.until) return shared.answer;
+    const answer = inTurn(link.account, async () => {
+      // It may have been revoked while the report waited.
+      await find(hash);
+      return answerOf(opened, report).catch((error: unknown) => {
+        throw withoutReason(error);
+      });
+    });
+    const entry = { answer, until: Infinity };
+    answers.delete(key);
+    answers.set(key, entry);
+    const forget = () => {
+      if (answers.get(key) === entry) answers.delete(key);
+    };
+    answer.then(() => {
+      entry.until = clock() + freshMilliseconds;
+    }, forget);
+    return answer;
+  };
+
   return {
     open,
     noteUse,
@@ -144,24 +175,8 @@ export const createSharedReports = ({
       if (report === undefined)
         throw new Refusal('invalid_field', { field: 'part', message: '`part` must name a report of the view' });
       reportsOfAddress.take(`${link.shareID} ${address}`);
-      const key = `${link.shareID} ${report.part}`;
-      const shared = answers.get(key);
-      if (shared && clock() < shared.until) return shared.answer;
-      const answer = inTurn(link.account, () =>
-        answerOf(opened, report).catch((error: unknown) => {
-          throw withoutReason(error);
-        }),
-      );
-      const entry = { answer, until: Infinity };
-      answers.delete(key);
-      answers.set(key, entry);
-      const forget = () => {
-        if (answers.get(key) === entry) answers.delete(key);
-      };
-      answer.then(() => {
-        entry.until = clock() + freshMilliseconds;
-      }, forget);
-      return answer;
+      // Nobody reads an answer, nor a refusal of the report, after the link was revoked.
+      return sharedAnswer(opened, report).finally(() => find(opened.hash));
     },
   };
 };
