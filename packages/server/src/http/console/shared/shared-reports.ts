@@ -20,8 +20,11 @@ const retryAfterSeconds = 5;
 const hourMilliseconds = 3_600_000;
 const mostKnown = 10_000;
 
-/** How often an address may ask for the parts of a link. */
-export const shareRate = { perSecond: 2, burst: 60 };
+/**
+ * Requests of an address, for pages, views and reports of all links together. A page takes up to 14: itself, its view and 12 reports. So
+ * 20 people behind one address may open one at the same time, and then another opens one every three seconds.
+ */
+export const shareRate = { perSecond: 5, burst: 300 };
 
 export const unknownLink = (): Refusal =>
   new Refusal('unknown_share_link', { message: 'this link is not valid any more' });
@@ -38,22 +41,22 @@ export interface OpenLink {
 const notShown = (): Refusal =>
   new Refusal('invalid_field', { message: 'this report cannot be shown any more: ask for another link' });
 
-/** The refusals that say nothing of a report. */
-const sayNothing: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'not_kept', 'internal'];
+/** The refusals that holders of a link may read: none quotes its filter. */
+const shownCodes: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'not_kept', 'internal'];
 
 const withoutReason = (error: unknown): unknown => {
   if (!(error instanceof Refusal)) return error;
   const { code, retryAfterSeconds } = error;
-  return sayNothing.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : notShown();
+  return shownCodes.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : notShown();
 };
 
 interface Surroundings {
   readonly store: Pick<Store, 'findShareLink' | 'noteShareLinkUse'>;
   readonly answering: AnsweringAll<SharedOperation>;
   /** Counts guesses at secrets, by address. */
-  readonly unknownSecrets: Pick<RateLimit, 'take' | 'giveBack'>;
-  /** Counts reports, by link and address. */
-  readonly reportsOfAddress: Pick<RateLimit, 'take'>;
+  readonly unknownSecrets: Pick<RateLimit, 'ask' | 'take' | 'giveBack'>;
+  /** Counts requests with a secret, by address. */
+  readonly requestsOfAddress: Pick<RateLimit, 'take'>;
   readonly now: () => number;
   /** In milliseconds, monotonic. */
   readonly clock?: () => number;
@@ -72,11 +75,14 @@ export const createSharedReports = ({
   store,
   answering,
   unknownSecrets,
-  reportsOfAddress,
+  requestsOfAddress,
   now,
   clock = () => performance.now(),
 }: Surroundings) => {
-  /** Links that were found before: their readers are not held up by somebody at the same address who guesses. */
+  /**
+   * Links that this process has found: their readers are not held up by somebody at the same address who guesses. The first reader of each
+   * link since the process began may be.
+   */
   const known = new BoundedMap<string, true>(mostKnown);
 
   /** Throws Refusal if no link with this hash is open: the same one, whether it was revoked, has ended or never was. */
@@ -91,10 +97,13 @@ export const createSharedReports = ({
   const open = async (secret: unknown, address: string): Promise<OpenLink> => {
     if (typeof secret !== 'string' || !secretForm.test(secret)) throw unknownLink();
     const hash = hashToken(secret);
-    const isGuess = !known.has(hash);
-    if (isGuess) unknownSecrets.take(address);
+    const isNew = !known.has(hash);
+    // Guesses that are refused don't count, so that they don't hold up those who know a secret.
+    if (isNew) unknownSecrets.ask(address);
+    requestsOfAddress.take(address);
+    if (isNew) unknownSecrets.take(address);
     const link = await find(hash);
-    if (isGuess) unknownSecrets.giveBack(address);
+    if (isNew) unknownSecrets.giveBack(address);
     known.set(hash, true);
     return { hash, link, view: JSON.parse(link.view) };
   };
@@ -169,12 +178,10 @@ export const createSharedReports = ({
     noteUse,
 
     /** The answer of the report in a part of the view. Throws Refusal; 'invalid_field' where the view has no such part. */
-    async report(opened: OpenLink, part: unknown, address: string): Promise<object> {
-      const { link, view } = opened;
-      const report = view.report.find((one) => one.part === part);
+    async report(opened: OpenLink, part: unknown): Promise<object> {
+      const report = opened.view.report.find((one) => one.part === part);
       if (report === undefined)
         throw new Refusal('invalid_field', { field: 'part', message: '`part` must name a report of the view' });
-      reportsOfAddress.take(`${link.shareID} ${address}`);
       // Nobody reads an answer, nor a refusal of the report, after the link was revoked.
       return sharedAnswer(opened, report).finally(() => find(opened.hash));
     },
