@@ -210,7 +210,6 @@ describe('whoever has a link', () => {
 });
 
 test('a report that is refused later says nothing of its filter', async () => {
-  const { shareSecret } = await make();
   for (const [code, status] of [
     ['invalid_field', 400],
     ['unknown_segment', 400],
@@ -218,12 +217,14 @@ test('a report that is refused later says nothing of its filter', async () => {
     ['no_reports', 503],
   ] as const) {
     answer = () => Promise.reject(new Refusal(code, { field: 'filter.mail', message: 'ann@shop.example' }));
+    const { shareSecret } = await make();
     const refused = await ask({ shareSecret });
     expect(refused.status).toBe(status);
     expect(JSON.stringify(refused.body)).not.toMatch(/mail|@/);
+    answer = async () => undefined;
+    // Only one that was too slow is not asked again for ten seconds.
+    expect((await ask({ shareSecret })).status).toBe(code === 'report_too_slow' ? 503 : 200);
   }
-  answer = async () => undefined;
-  expect((await ask({ shareSecret })).status).toBe(200);
 });
 
 describe('a link that has ended', () => {
@@ -394,6 +395,32 @@ test('a flood over all links of an account has one report asked at a time, and t
   expect(most).toBe(2);
   expect(reports.asked.length).toBeLessThanOrEqual(27);
 });
+
+test.each(['views', 'reports'])(
+  'the first read of %s is recorded, and a store that cannot record it refuses nobody',
+  async (read) => {
+    const used: string[] = [];
+    const full = await open({
+      wrap: (store) => ({
+        ...store,
+        noteShareLinkUse: async ({ shareID }) => {
+          used.push(shareID);
+          throw new Refusal('not_kept');
+        },
+      }),
+    });
+    try {
+      const { shareID, shareSecret } = await make({}, full);
+      const path = read === 'views' ? '/console/shared' : '/console/shared/report';
+      expect((await full.post(path, { shareSecret, part: 'totals' })).status).toBe(200);
+      expect(used).toEqual([shareID]);
+      expect((await full.send(`/console/shared/${shareSecret}`)).status).toBe(200);
+      expect(used).toEqual([shareID]);
+    } finally {
+      await full.close();
+    }
+  },
+);
 
 describe('one address is held to one rate over all links', () => {
   const ways = {

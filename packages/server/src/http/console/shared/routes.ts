@@ -76,7 +76,6 @@ export const createSharedRoutes = ({
 
   const show = async (opened: OpenLink): Promise<object> => {
     const { link, view } = opened;
-    await shared.noteUse(link);
     return {
       // The maker wrote it for those who open the link.
       shareName: link.shareName,
@@ -98,6 +97,7 @@ export const createSharedRoutes = ({
         admit(c, async (source) => {
           const given = await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c));
           const opened = await shared.open(given.shareSecret, addressOf(c));
+          shared.noteUse(opened.link);
           return jsonAnswer(exchange, { ...(await answer(opened, given)), status: '200' }, privateHeaders);
         }),
     } satisfies Route,

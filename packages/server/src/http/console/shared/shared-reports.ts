@@ -11,7 +11,7 @@ import type { RateLimit } from '../../access/rate-limits.ts';
 import { requestAt, type SharedReport, type SharedView } from '../../operations/reports/shared-view.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 
-/** How long an answer is shown again, in milliseconds. */
+/** How long an answer, or a refusal as too slow, is shown again, in milliseconds. */
 const freshMilliseconds = 10_000;
 const mostAnswers = 200;
 /** Reports of the links of an account that wait while one is asked. */
@@ -58,8 +58,6 @@ interface Surroundings {
   /** Counts requests with a secret, by address. */
   readonly requestsOfAddress: Pick<RateLimit, 'take'>;
   readonly now: () => number;
-  /** In milliseconds, monotonic. */
-  readonly clock?: () => number;
 }
 
 const secretForm = /^share_[\w-]{32}$/;
@@ -71,14 +69,7 @@ const callerOf = ({ account, accountTimezone }: OpenedShareLink, time: number): 
   time,
 });
 
-export const createSharedReports = ({
-  store,
-  answering,
-  unknownSecrets,
-  requestsOfAddress,
-  now,
-  clock = () => performance.now(),
-}: Surroundings) => {
+export const createSharedReports = ({ store, answering, unknownSecrets, requestsOfAddress, now }: Surroundings) => {
   /**
    * Links that this process has found: their readers are not held up by somebody at the same address who guesses. The first reader of each
    * link since the process began may be.
@@ -108,10 +99,15 @@ export const createSharedReports = ({
     return { hash, link, view: JSON.parse(link.view) };
   };
 
-  /** Records the hour in which a link is opened: one write an hour, however often that is. */
-  const noteUse = async ({ shareID, lastUsedTime }: OpenedShareLink): Promise<void> => {
+  /** The hours of uses that this process has recorded, by shareID. */
+  const noted = new BoundedMap<string, number>(mostKnown);
+
+  /** Records the hour in which a link is used: one write an hour, which nobody waits for. If it fails, the next use tries again. */
+  const noteUse = ({ shareID, lastUsedTime }: OpenedShareLink): void => {
     const time = Math.floor(now() / hourMilliseconds) * hourMilliseconds;
-    if (lastUsedTime === null || lastUsedTime < time) await store.noteShareLinkUse({ shareID, time });
+    if (Math.max(lastUsedTime ?? 0, noted.get(shareID) ?? 0) >= time) return;
+    noted.set(shareID, time);
+    store.noteShareLinkUse({ shareID, time }).catch(() => noted.delete(shareID));
   };
 
   /** The last report of each account that is asked or waits, and how many do. */
@@ -131,7 +127,11 @@ export const createSharedReports = ({
     }
   };
 
-  const answers = new BoundedMap<string, { readonly answer: Promise<object>; until: number }>(mostAnswers);
+  /** The answers of reports that run, wait, or are still fresh. */
+  const answers = new BoundedMap<string, Promise<object>>(mostAnswers);
+  const forgetLater = (key: string): void => {
+    setTimeout(() => answers.delete(key), freshMilliseconds).unref();
+  };
 
   const answerOf = async ({ link, view }: OpenLink, report: SharedReport): Promise<object> => {
     const { createdTime } = link;
@@ -153,7 +153,7 @@ export const createSharedReports = ({
     const { hash, link } = opened;
     const key = `${link.shareID} ${report.part}`;
     const shared = answers.get(key);
-    if (shared && clock() < shared.until) return shared.answer;
+    if (shared) return shared;
     const answer = inTurn(link.account, async () => {
       // It may have been revoked while the report waited.
       await find(hash);
@@ -161,15 +161,15 @@ export const createSharedReports = ({
         throw withoutReason(error);
       });
     });
-    const entry = { answer, until: Infinity };
-    answers.delete(key);
-    answers.set(key, entry);
-    const forget = () => {
-      if (answers.get(key) === entry) answers.delete(key);
-    };
-    answer.then(() => {
-      entry.until = clock() + freshMilliseconds;
-    }, forget);
+    answers.set(key, answer);
+    answer.then(
+      () => forgetLater(key),
+      (error: unknown) => {
+        // A slow report is not asked again at once: each time it would hold up the other reports of the account.
+        if (error instanceof Refusal && error.code === 'report_too_slow') forgetLater(key);
+        else answers.delete(key);
+      },
+    );
     return answer;
   };
 
