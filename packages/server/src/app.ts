@@ -228,7 +228,7 @@ export const createApp = ({
       store,
       answering: reportAnswers,
       unknownSecrets: createRateLimit(rateLimits.unknownToken),
-      reportsOfAddress: createRateLimit(shareRate),
+      requestsOfAddress: createRateLimit(shareRate),
       now,
     }),
     page: files.console === undefined ? undefined : toSharedPage(readConsolePage(files.console)),

@@ -76,7 +76,6 @@ export const createSharedRoutes = ({
 
   const show = async (opened: OpenLink): Promise<object> => {
     const { link, view } = opened;
-    await shared.noteUse(link);
     return {
       // The maker wrote it for those who open the link.
       shareName: link.shareName,
@@ -89,7 +88,7 @@ export const createSharedRoutes = ({
     };
   };
 
-  const post = (path: string, answer: (opened: OpenLink, given: Given, c: Context) => Promise<object>) => ({
+  const post = (path: string, answer: (opened: OpenLink, given: Given) => Promise<object>) => ({
     path,
     route: {
       name,
@@ -98,7 +97,8 @@ export const createSharedRoutes = ({
         admit(c, async (source) => {
           const given = await readInput(c.req.raw, limits.bodyBytes, source, budgetOf(c));
           const opened = await shared.open(given.shareSecret, addressOf(c));
-          return jsonAnswer(exchange, { ...(await answer(opened, given, c)), status: '200' }, privateHeaders);
+          shared.noteUse(opened.link);
+          return jsonAnswer(exchange, { ...(await answer(opened, given)), status: '200' }, privateHeaders);
         }),
     } satisfies Route,
   });
@@ -115,7 +115,7 @@ export const createSharedRoutes = ({
 
   return [
     post('/console/shared', show),
-    post('/console/shared/report', (opened, { part }, c) => shared.report(opened, part, addressOf(c))),
+    post('/console/shared/report', (opened, { part }) => shared.report(opened, part)),
     ...(page === undefined
       ? []
       : [

@@ -11,7 +11,7 @@ import type { RateLimit } from '../../access/rate-limits.ts';
 import { requestAt, type SharedReport, type SharedView } from '../../operations/reports/shared-view.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
 
-/** How long an answer is shown again, in milliseconds. */
+/** How long an answer, or a refusal as too slow, is shown again, in milliseconds. */
 const freshMilliseconds = 10_000;
 const mostAnswers = 200;
 /** Reports of the links of an account that wait while one is asked. */
@@ -20,14 +20,19 @@ const retryAfterSeconds = 5;
 const hourMilliseconds = 3_600_000;
 const mostKnown = 10_000;
 
-/** How often an address may ask for the parts of a link. */
-export const shareRate = { perSecond: 2, burst: 60 };
+/**
+ * Requests of an address, for pages, views and reports of all links together. A page takes up to 14: itself, its view and 12 reports. So
+ * 20 people behind one address may open one at the same time, and then another opens one every three seconds.
+ */
+export const shareRate = { perSecond: 5, burst: 300 };
 
 export const unknownLink = (): Refusal =>
   new Refusal('unknown_share_link', { message: 'this link is not valid any more' });
 
 /** An open link, with what it shows. */
 export interface OpenLink {
+  /** The hash of its secret. */
+  readonly hash: string;
   readonly link: OpenedShareLink;
   readonly view: SharedView;
 }
@@ -36,25 +41,23 @@ export interface OpenLink {
 const notShown = (): Refusal =>
   new Refusal('invalid_field', { message: 'this report cannot be shown any more: ask for another link' });
 
-/** The refusals that say nothing of a report. */
-const sayNothing: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'not_kept', 'internal'];
+/** The refusals that holders of a link may read: none quotes its filter. */
+const shownCodes: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'not_kept', 'internal'];
 
 const withoutReason = (error: unknown): unknown => {
   if (!(error instanceof Refusal)) return error;
   const { code, retryAfterSeconds } = error;
-  return sayNothing.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : notShown();
+  return shownCodes.includes(code) ? new Refusal(code, { retryAfterSeconds, cause: error }) : notShown();
 };
 
 interface Surroundings {
   readonly store: Pick<Store, 'findShareLink' | 'noteShareLinkUse'>;
   readonly answering: AnsweringAll<SharedOperation>;
   /** Counts guesses at secrets, by address. */
-  readonly unknownSecrets: Pick<RateLimit, 'take' | 'giveBack'>;
-  /** Counts reports, by link and address. */
-  readonly reportsOfAddress: Pick<RateLimit, 'take'>;
+  readonly unknownSecrets: Pick<RateLimit, 'ask' | 'take' | 'giveBack'>;
+  /** Counts requests with a secret, by address. */
+  readonly requestsOfAddress: Pick<RateLimit, 'take'>;
   readonly now: () => number;
-  /** In milliseconds, monotonic. */
-  readonly clock?: () => number;
 }
 
 const secretForm = /^share_[\w-]{32}$/;
@@ -66,37 +69,45 @@ const callerOf = ({ account, accountTimezone }: OpenedShareLink, time: number): 
   time,
 });
 
-export const createSharedReports = ({
-  store,
-  answering,
-  unknownSecrets,
-  reportsOfAddress,
-  now,
-  clock = () => performance.now(),
-}: Surroundings) => {
-  /** Links that were found before: their readers are not held up by somebody at the same address who guesses. */
+export const createSharedReports = ({ store, answering, unknownSecrets, requestsOfAddress, now }: Surroundings) => {
+  /**
+   * Links that this process has found: their readers are not held up by somebody at the same address who guesses. The first reader of each
+   * link since the process began may be.
+   */
   const known = new BoundedMap<string, true>(mostKnown);
 
-  /** Finds the link with this secret. Throws Refusal: the same one, whether it was revoked, has ended or never was. */
+  /** Throws Refusal if no link with this hash is open: the same one, whether it was revoked, has ended or never was. */
+  const find = async (hash: string): Promise<OpenedShareLink> => {
+    const link = await store.findShareLink({ hash, time: now() });
+    if (link !== undefined) return link;
+    known.delete(hash);
+    throw unknownLink();
+  };
+
+  /** Finds the link with this secret. Throws Refusal as `find` does. */
   const open = async (secret: unknown, address: string): Promise<OpenLink> => {
     if (typeof secret !== 'string' || !secretForm.test(secret)) throw unknownLink();
     const hash = hashToken(secret);
-    const isGuess = !known.has(hash);
-    if (isGuess) unknownSecrets.take(address);
-    const link = await store.findShareLink({ hash, time: now() });
-    if (link === undefined) {
-      known.delete(hash);
-      throw unknownLink();
-    }
-    if (isGuess) unknownSecrets.giveBack(address);
+    const isNew = !known.has(hash);
+    // Guesses that are refused don't count, so that they don't hold up those who know a secret.
+    if (isNew) unknownSecrets.ask(address);
+    requestsOfAddress.take(address);
+    if (isNew) unknownSecrets.take(address);
+    const link = await find(hash);
+    if (isNew) unknownSecrets.giveBack(address);
     known.set(hash, true);
-    return { link, view: JSON.parse(link.view) };
+    return { hash, link, view: JSON.parse(link.view) };
   };
 
-  /** Records the hour in which a link is opened: one write an hour, however often that is. */
-  const noteUse = async ({ shareID, lastUsedTime }: OpenedShareLink): Promise<void> => {
+  /** The hours of uses that this process has recorded, by shareID. */
+  const noted = new BoundedMap<string, number>(mostKnown);
+
+  /** Records the hour in which a link is used: one write an hour, which nobody waits for. If it fails, the next use tries again. */
+  const noteUse = ({ shareID, lastUsedTime }: OpenedShareLink): void => {
     const time = Math.floor(now() / hourMilliseconds) * hourMilliseconds;
-    if (lastUsedTime === null || lastUsedTime < time) await store.noteShareLinkUse({ shareID, time });
+    if (Math.max(lastUsedTime ?? 0, noted.get(shareID) ?? 0) >= time) return;
+    noted.set(shareID, time);
+    store.noteShareLinkUse({ shareID, time }).catch(() => noted.delete(shareID));
   };
 
   /** The last report of each account that is asked or waits, and how many do. */
@@ -116,7 +127,11 @@ export const createSharedReports = ({
     }
   };
 
-  const answers = new BoundedMap<string, { readonly answer: Promise<object>; until: number }>(mostAnswers);
+  /** The answers of reports that run, wait, or are still fresh. */
+  const answers = new BoundedMap<string, Promise<object>>(mostAnswers);
+  const forgetLater = (key: string): void => {
+    setTimeout(() => answers.delete(key), freshMilliseconds).unref();
+  };
 
   const answerOf = async ({ link, view }: OpenLink, report: SharedReport): Promise<object> => {
     const { createdTime } = link;
@@ -133,35 +148,42 @@ export const createSharedReports = ({
     return withoutAddresses(shown);
   };
 
+  /** The answer of a report of a link, which all who ask for it at once share. */
+  const sharedAnswer = (opened: OpenLink, report: SharedReport): Promise<object> => {
+    const { hash, link } = opened;
+    const key = `${link.shareID} ${report.part}`;
+    const shared = answers.get(key);
+    if (shared) return shared;
+    const answer = inTurn(link.account, async () => {
+      // It may have been revoked while the report waited.
+      await find(hash);
+      return answerOf(opened, report).catch((error: unknown) => {
+        throw withoutReason(error);
+      });
+    });
+    answers.set(key, answer);
+    answer.then(
+      () => forgetLater(key),
+      (error: unknown) => {
+        // A slow report is not asked again at once: each time it would hold up the other reports of the account.
+        if (error instanceof Refusal && error.code === 'report_too_slow') forgetLater(key);
+        else answers.delete(key);
+      },
+    );
+    return answer;
+  };
+
   return {
     open,
     noteUse,
 
     /** The answer of the report in a part of the view. Throws Refusal; 'invalid_field' where the view has no such part. */
-    async report(opened: OpenLink, part: unknown, address: string): Promise<object> {
-      const { link, view } = opened;
-      const report = view.report.find((one) => one.part === part);
+    async report(opened: OpenLink, part: unknown): Promise<object> {
+      const report = opened.view.report.find((one) => one.part === part);
       if (report === undefined)
         throw new Refusal('invalid_field', { field: 'part', message: '`part` must name a report of the view' });
-      reportsOfAddress.take(`${link.shareID} ${address}`);
-      const key = `${link.shareID} ${report.part}`;
-      const shared = answers.get(key);
-      if (shared && clock() < shared.until) return shared.answer;
-      const answer = inTurn(link.account, () =>
-        answerOf(opened, report).catch((error: unknown) => {
-          throw withoutReason(error);
-        }),
-      );
-      const entry = { answer, until: Infinity };
-      answers.delete(key);
-      answers.set(key, entry);
-      const forget = () => {
-        if (answers.get(key) === entry) answers.delete(key);
-      };
-      answer.then(() => {
-        entry.until = clock() + freshMilliseconds;
-      }, forget);
-      return answer;
+      // Nobody reads an answer, nor a refusal of the report, after the link was revoked.
+      return sharedAnswer(opened, report).finally(() => find(opened.hash));
     },
   };
 };

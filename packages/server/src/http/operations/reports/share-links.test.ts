@@ -70,8 +70,8 @@ describe('a share link', () => {
       timezone: 'Asia/Tokyo',
       status: '200',
     });
-    const listed = (await list()).find((link) => link.shareID === shareID);
-    expect(listed).toEqual({
+    const listed = async () => (await list()).find((link) => link.shareID === shareID);
+    await expect.poll(listed).toEqual({
       ...{ shareID, shareName: 'Teapots', viewPage: 'overview', createdTime: new Date(start).toISOString() },
       ...{ createdBy: expect.any(String), expiresTime, lastUsedTime: new Date(start).toISOString() },
     });

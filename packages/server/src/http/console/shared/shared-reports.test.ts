@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Refusal } from '../../../refusal.ts';
+import type { OpenedShareLink } from '../../../store/store.ts';
+import { createRateLimit } from '../../access/rate-limits.ts';
+import { createSharedReports } from './shared-reports.ts';
+
+const hour = 3_600_000;
+const start = Date.parse('2026-11-24T12:00Z');
+const secret = `share_${'x'.repeat(32)}`;
+const report = (part: string) => ({
+  part,
+  operation: 'reportTotals',
+  request: { from: '2026-11-01', to: '2026-12-01', timezone: 'UTC' },
+});
+const link: OpenedShareLink = {
+  ...{ shareID: 'a', account: 1, shareName: 'Teapots', accountTimezone: 'UTC' },
+  view: JSON.stringify({ page: 'overview', query: '', report: [report('totals'), report('other')] }),
+  ...{ createdTime: start, expiresTime: start + 100 * hour, lastUsedTime: null },
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: start });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const openReports = (ask: () => Promise<unknown> = async () => ({ total: 1, through: '1', milliseconds: 2 })) => {
+  const asked = vi.fn(ask);
+  const used = vi.fn(async (_: { shareID: string; time: number }) => {});
+  const wide = createRateLimit({ perSecond: 1_000, burst: 1_000 });
+  const shared = createSharedReports({
+    store: { findShareLink: async () => link, noteShareLinkUse: used },
+    // biome-ignore lint/suspicious/noExplicitAny: the other reports are not asked
+    answering: { reportTotals: asked } as any,
+    unknownSecrets: wide,
+    requestsOfAddress: wide,
+    now: Date.now,
+  });
+  const read = async (part = 'totals') => shared.report(await shared.open(secret, 'address'), part);
+  return { shared, asked, used, read };
+};
+
+describe('the answer of a shared report', () => {
+  it('is shown again for ten seconds, and then deleted', async () => {
+    const { asked, read } = openReports();
+    await read();
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(await read()).toEqual({ total: 1 });
+    expect(asked).toHaveBeenCalledTimes(1);
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(vi.getTimerCount()).toBe(0);
+    await read();
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  it('is one for all who wait for it, however long it takes', async () => {
+    const { asked, read } = openReports(
+      () => new Promise((resolve) => setTimeout(() => resolve({ total: 1 }), 60_000)),
+    );
+    const first = read();
+    await vi.advanceTimersByTimeAsync(50_000);
+    const second = read();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await Promise.all([first, second])).toEqual([{ total: 1 }, { total: 1 }]);
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('the refusal of a shared report', () => {
+  const refusing = (error: unknown) => openReports(() => Promise.reject(error));
+  const codeOf = (answer: Promise<unknown>) => answer.then(undefined, ({ code, message }) => code ?? message);
+
+  it('as too slow is shown again for ten seconds', async () => {
+    const { asked, read } = refusing(new Refusal('report_too_slow'));
+    for (const passed of [0, 9_999]) {
+      await vi.advanceTimersByTimeAsync(passed);
+      expect(await codeOf(read())).toBe('report_too_slow');
+    }
+    expect(asked).toHaveBeenCalledTimes(1);
+    expect(await codeOf(read('other'))).toBe('report_too_slow');
+    expect(asked).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await codeOf(read())).toBe('report_too_slow');
+    expect(asked).toHaveBeenCalledTimes(3);
+  });
+
+  it.each([
+    ['because no report can be asked', new Refusal('no_reports'), 'no_reports'],
+    ['because of its request', new Refusal('unknown_segment'), 'invalid_field'],
+    ['by a fault', new Error('a fault'), 'a fault'],
+  ])('%s is not shown again', async (_, error, shown) => {
+    const { asked, read } = refusing(error);
+    expect(await codeOf(read())).toBe(shown);
+    expect(await codeOf(read())).toBe(shown);
+    expect(asked).toHaveBeenCalledTimes(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the use of a link', () => {
+  it('is recorded once an hour, and again after a failure', async () => {
+    const { shared, used } = openReports();
+    const note = async (last: number | null = null) => {
+      shared.noteUse({ ...link, lastUsedTime: last });
+      await vi.advanceTimersByTimeAsync(0);
+    };
+    used.mockRejectedValueOnce(new Error('the disk is full'));
+    for (let nth = 0; nth < 5; nth += 1) await note();
+    expect(used.mock.calls).toEqual([[{ shareID: 'a', time: start }], [{ shareID: 'a', time: start }]]);
+    await vi.advanceTimersByTimeAsync(hour + 5);
+    // Another server has recorded it.
+    await note(start + hour);
+    expect(used).toHaveBeenCalledTimes(2);
+    await note();
+    expect(used).toHaveBeenLastCalledWith({ shareID: 'a', time: start + hour });
+  });
+});
