@@ -81,7 +81,8 @@ export const createSharedRoutes = ({
       shareName: link.shareName,
       viewPage: view.page,
       viewQuery: view.query,
-      timezone: link.accountTimezone,
+      // That of the reports, whatever the account's is by now.
+      timezone: view.report[0]?.request.timezone ?? link.accountTimezone,
       expiresTime: isoTime(link.expiresTime),
       report: view.report.map(({ part, operation }) => ({ part, operation })),
       ...withoutAddresses(await namesIn(store, opened)),
