@@ -237,7 +237,7 @@ test('wherever events lie, the answers are the same', async () => {
       expect(rows(arranged)).toEqual(rows(plain));
       for (const { db } of [arranged, plain]) db.close();
     }),
-    { numRuns: runs(5, 50), examples: [[filling]] },
+    { numRuns: runs(5, 30), examples: [[filling]] },
   );
   expect(segments).toBeGreaterThan(0);
 }, 600_000);
