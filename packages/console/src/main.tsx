@@ -51,7 +51,7 @@ const openInvitation = () => {
 const begin = async (): Promise<void> => {
   if (pageName.peek() === 'join') return;
   const code = takeCode();
-  // A link signs in to its own account, whoever is signed in.
+  // A link signs in to its own account, even where another one is signed in.
   const problem = code === undefined ? '' : await signIn({ code });
   if (!session.value) await findSession();
   if (problem && !session.value) signedOutBecause.value = problem;

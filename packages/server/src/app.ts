@@ -163,11 +163,6 @@ export const createApp = ({
     keepRefused: store.keepRefused,
     refusedOrigins,
   });
-  const passwordLimits = {
-    all: createRateLimit(passwordRates.all),
-    failed: createRateLimit(passwordRates.failed),
-    failedOfEmailaddress: createRateLimit(passwordRates.failedOfEmailaddress),
-  };
   const passkeys = createPasskeys({
     ...reading,
     store,
@@ -187,7 +182,11 @@ export const createApp = ({
       codes: signInCodes,
       passwords,
       passkeys,
-      passwordLimits,
+      passwordLimits: {
+        all: createRateLimit(passwordRates.all),
+        failed: createRateLimit(passwordRates.failed),
+        failedOfEmailaddress: createRateLimit(passwordRates.failedOfEmailaddress),
+      },
       unknownCodes: createRateLimit(rateLimits.unknownToken),
     }),
     sessions: createSessions({ ...reading, store, signIns: createRateLimit(signInRate) }),

@@ -43,7 +43,7 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
       </p>
       {isWaiting && (
         <p class="soft">
-          Nothing comes? A token that is not this account’s is refused: the page’s own developer tools say 401.
+          Nothing comes? The developer tools of the page say why: 401 means that the token in the tag is wrong.
         </p>
       )}
       {newest && isOfRobot(newest) && <p class="soft">A robot sent it. Reports leave robots out.</p>}

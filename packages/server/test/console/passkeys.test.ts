@@ -312,7 +312,7 @@ it('a member has ten passkeys at most, and one of an authenticator', async () =>
   expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('10 already')]);
 });
 
-it('a member adds twenty passkeys a day at most, whoever else does: the audit log keeps them all', async () => {
+it('each member adds twenty passkeys a day at most, because the audit log keeps them all', async () => {
   const page = await joinWithPassword({ memberRole: 'viewer' });
   for (let nth = 0; nth < 20; nth += 1) {
     const { body } = await add(page);
@@ -560,7 +560,7 @@ describe('an address', () => {
       return send('passkeys/to-add', {}, page);
     });
     expect(refused).toBeDefined();
-    // The uses of tokens are noted every now and then, whoever asks.
+    // The server notes the uses of tokens now and then by itself.
     expect(asked.filter((name) => name !== 'noteTokenUses')).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHideAddresses } from '../../src/http/console/shared/hidden-addresses.ts';
 import { createPersonSearch } from '../../src/store/rules/refused/names.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
@@ -341,3 +342,13 @@ test('looking for a person in refused requests takes time that grows as they do'
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(500);
 });
+
+test.each(['@', 'a@/', '%25', '%', '&#0', '&#x0', '\\u0', '＠'])(
+  'hiding addresses in what a share link shows takes time that grows as a text of %s does',
+  async (part) => {
+    // Far beyond the longest value; lists of a million matches cost the collection of garbage more than the search.
+    const target: Target = { name: part, most: 100_000, request: (text) => [text, {}] };
+    const growth = await growthOf(async (text) => createHideAddresses()(text), target, repeated(part));
+    expect(growth ?? 0).toBeLessThan(mostGrowth);
+  },
+);

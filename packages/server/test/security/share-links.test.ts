@@ -58,7 +58,7 @@ const ask = (fields: Fields, headers: Record<string, string> = {}) =>
 const show = (shareSecret: unknown) => scene.post('/console/shared', { shareSecret });
 const questions = () => reports.asked.splice(0).map(({ question }) => question);
 
-describe('whoever has a link', () => {
+describe('the holder of a link', () => {
   test('learns the names of what the reports are about, whatever the address held when the link was made', async () => {
     const { server } = scene.tokens;
     const event = [5, 6, 7].map((eventID) => ({ eventID, eventName: `Secret ${eventID}` }));
@@ -170,7 +170,7 @@ describe('whoever has a link', () => {
     expect(questions()).toEqual([]);
   });
 
-  test('is answered about the account of the link, whoever is signed in', async () => {
+  test('is answered about the account of the link, also in a browser that is signed in to another', async () => {
     const { body } = await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'B' });
     const other = { ...scene, tokens: { ...scene.tokens, server: body.serverTokenUUID } };
     const { shareSecret } = await make({}, other);

@@ -70,7 +70,8 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
             <>
               {isNone && (
                 <p class="soft">
-                  These events have none of their own. <a href={hrefWith({ by: ofVisit })}>That of their visit</a>
+                  These events name no {title.toLowerCase()} themselves.{' '}
+                  <a href={hrefWith({ by: ofVisit })}>Ask for that of their visit</a>
                 </p>
               )}
               <Table

@@ -82,7 +82,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
         title: 'Events',
         by: 'event',
         label: (value) => nameOf('event', value),
-        // All that the people did who did it: the event itself has no campaign and no page.
+        // All events of the people who did it: a purchase, for example, names no campaign.
         condition: (value) => ({ did: { event: [Number(value)] } }),
       },
     },

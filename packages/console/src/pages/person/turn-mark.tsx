@@ -8,7 +8,7 @@ import type { Turn } from './history.ts';
 
 const wordsOf = ({ isRecognition, link: { voided } }: Turn): string =>
   voided
-    ? 'This link is ignored: it makes the browser nobody’s'
+    ? 'This link does not count'
     : isRecognition
       ? 'Recognized: the anonymous history of this browser became theirs'
       : 'This browser was linked again';

@@ -3,6 +3,7 @@ import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { root } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
+import { account } from '../../reading/account.ts';
 import { conditions } from '../../reading/filter.ts';
 import type { ShownReport } from '../../reading/report.ts';
 import { CopyButton } from '../copy-button.tsx';
@@ -13,10 +14,13 @@ import { rangeInWords } from '../range-words.ts';
 import { At } from '../small.tsx';
 import { shareHere } from './share-here.ts';
 
-const mostRows = 100;
-/** A link shows no more rows than that. */
-const withFewRows = (request: ShownReport['request']): ShownReport['request'] =>
-  'limit' in request ? { ...request, limit: Math.min(Number(request.limit ?? mostRows), mostRows) } : { ...request };
+/** A link shows only so many rows of a breakdown. */
+const withFewRows = (request: ShownReport['request']): ShownReport['request'] => {
+  const most = account.peek()?.limits.rowsPerSharedBreakdown;
+  return 'limit' in request && most
+    ? { ...request, limit: Math.min(Number(request.limit ?? most), most) }
+    : { ...request };
+};
 
 const expiries = { 7: 'In 7 days', 30: 'In 30 days', 90: 'In 90 days', 365: 'In a year' } as const;
 const dayMs = 86_400_000;

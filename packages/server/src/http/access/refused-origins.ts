@@ -11,14 +11,21 @@ export interface RefusedOrigin {
 }
 
 const mostAccounts = 1_000;
-/** As long as an origin of an account may be. */
-const mostCharacters = 255;
+/** A host has at most 253 characters (RFC 1035), before it come `https://`, after it a port. */
+const mostCharacters = 267;
+
+/** Whether a text is the origin of a web page, as browsers send it: others are no help to an owner. */
+const isWebOrigin = (origin: string): boolean =>
+  origin.length <= mostCharacters &&
+  /^https?:/.test(origin) &&
+  URL.canParse(origin) &&
+  new URL(origin).origin === origin;
 
 export const createRefusedOrigins = () => {
   const newest = new BoundedMap<number, RefusedOrigin>(mostAccounts);
   return {
     note: (account: number, { origin, time }: RefusedOrigin): void => {
-      newest.set(account, { origin: origin.slice(0, mostCharacters), time });
+      if (isWebOrigin(origin)) newest.set(account, { origin, time });
     },
     newestOf: (account: number): RefusedOrigin | undefined => newest.get(account),
   };

@@ -170,7 +170,7 @@ describe('a share link', () => {
     }
   });
 
-  it('cannot be made to show its numbers under other words by whoever sends it on', async () => {
+  it('shows its numbers under the words it was made with, whatever is added to its address', async () => {
     const owner = await openConsole(browser, shop);
     await owner.signIn(shop.serverToken, 'events?range=7d');
     const link = await share(owner.page, 'The week');

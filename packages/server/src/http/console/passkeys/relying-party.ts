@@ -9,8 +9,8 @@ export interface RelyingParty {
 }
 
 /**
- * Returns the relying party of the page that sent a request. The caller has checked that its origin is the console's. Throws a Refusal where the host
- * is an IP address, which no RP ID may be.
+ * Returns the relying party of the page that sent a request. The caller has checked that the console may be used from there. Throws a
+ * Refusal where the host is an IP address, which no RP ID may be.
  */
 export const relyingPartyOf = (headers: Headers): RelyingParty => {
   const { origin, hostname } = new URL(headers.get('origin') ?? '');

@@ -1,7 +1,10 @@
 /** Hides e-mail addresses in the values of a shared report: attributes, such as the path of a page, may hold some. */
 
 /** Separates the parts of a path, a query and a text; none of them is in an address as people write it. */
-const separators = /([\s/?&=#;,:<>()"'\\]+)/;
+const separators = /([\s/?&=#;,:<>()"\\]+)/;
+
+/** An @ as HTML and JavaScript write it, and as it looks in East Asian fonts, which URLs encode too. */
+const otherForms = /[＠﹫]|%(?:25)*(?:u0040|EF%BC%A0|EF%B9%AB)|\\u0040|&(?:#0*64|#x0*40|commat);/gi;
 
 /** An @, also as a URL encodes it, once or several times. */
 const holdsAddress = /@|%(?:25)*40/i;
@@ -12,8 +15,9 @@ const holdsAddress = /@|%(?:25)*40/i;
  */
 export const createHideAddresses = () => {
   const hidden = new Map<string, string>();
-  return (text: string): string => {
-    if (!holdsAddress.test(text)) return text;
+  return (given: string): string => {
+    const text = given.replace(otherForms, '@');
+    if (!holdsAddress.test(text)) return given;
     return text
       .split(separators)
       .map((part) => {

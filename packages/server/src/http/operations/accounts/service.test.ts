@@ -44,9 +44,16 @@ describe('getService', () => {
     expect(await ask()).not.toHaveProperty('refusedOrigin');
     const log = (origin: string) =>
       scene.post('/logEvent', { tokenUUID: browser, userUUID: 'somebody-somewhere', eventID: 1 }, { Origin: origin });
-    for (const origin of ['https://first.example', `https://${'x'.repeat(300)}.example`, 'https://shop.example'])
+    const noOrigins = [
+      'null',
+      'https://evil.example/path',
+      'file://',
+      `https://${'x.'.repeat(200)}example`,
+      'x'.repeat(9_000),
+    ];
+    for (const origin of ['https://old.example', 'http://new.example:8080', ...noOrigins, 'https://shop.example'])
       await log(origin);
-    const told = { origin: `https://${'x'.repeat(247)}`, refusedTime: '2026-11-25T12:00:00.000Z' };
+    const told = { origin: 'http://new.example:8080', refusedTime: '2026-11-25T12:00:00.000Z' };
     expect(await ask()).toMatchObject({ refusedOrigin: told });
     expect(await ask('operator')).not.toHaveProperty('refusedOrigin');
   });

@@ -44,8 +44,10 @@ describe('a moved day', () => {
 
   it('is a day; by months the first of one', () => {
     expect(
-      ['2026-11-01', '2026-11-02', 5, undefined, '2026-11-01T00:00Z'].map((value) => canMove(value, 'day')),
-    ).toEqual([true, true, false, false, false]);
+      ['2026-11-01', '2026-11-02', 5, undefined, '2026-11-01T00:00Z', '0050-01-01'].map((value) =>
+        canMove(value, 'day'),
+      ),
+    ).toEqual([true, true, false, false, false, false]);
     expect(['2026-11-01', '2026-11-02'].map((value) => canMove(value, 'month'))).toEqual([true, false]);
   });
 });

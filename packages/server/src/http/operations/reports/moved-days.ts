@@ -3,7 +3,8 @@ import { createOffsetAt, day } from '../calendar.ts';
 
 export type Moving = 'day' | 'month';
 
-const dayForm = /^(\d{4})-(\d\d)-(\d\d)$/;
+/** From the year 1000 on: JavaScript takes years below 100 for those of the last century. */
+const dayForm = /^([1-9]\d{3})-(\d\d)-(\d\d)$/;
 
 const clockAt = (time: number, timeZone: string): Date => new Date(time + createOffsetAt(timeZone)(time));
 

@@ -261,7 +261,7 @@ describe('a share link', () => {
     expect(await refused({ report: segmented })).toEqual([400, 'invalid_field', 'report']);
   });
 
-  it('is made by whoever may edit, and listed and revoked by no others', async () => {
+  it('is made, listed and revoked by those who may edit, and by no others', async () => {
     const { shareID } = (await create()).body;
     for (const kind of ['browser', 'viewer', 'operator'] as const) {
       const tokenUUID = scene.tokens[kind];

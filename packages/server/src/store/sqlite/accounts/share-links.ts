@@ -1,4 +1,4 @@
-/** Share links: each shows one view of reports to whoever has its secret. */
+/** Share links: each shows one view of reports to those who have its secret. */
 import { checkRoomForShareLink, unknownShareLink } from '../../rules/accounts/views.ts';
 import type { ListedShareLink, OpenedShareLink, RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
