@@ -38,8 +38,6 @@ const segmentProperties = [
   'packages/server/src/store/sqlite/events/{event-sources,recent-keys.property}.test.ts',
   'packages/server/src/reports/reports.property.test.ts',
 ];
-/** A store that `npm test` tries in a file only. */
-const inMemory = ['packages/server/src/store/sqlite/store-in-memory.test.ts'];
 const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text,personal-data}.test.ts'];
 
 /** These replace modules, or what all of a process share: each has a process of its own. */
@@ -96,7 +94,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/{src,build,test}/**/*.test.ts'],
           exclude: [
-            ...[...replacing, ...inMemory, ...browsers, ...engines, ...postgres],
+            ...[...replacing, ...browsers, ...engines, ...postgres],
             ...[...security, ...faults, ...packed, ...deploy],
           ],
           ...patient,
@@ -116,6 +114,7 @@ export default defineConfig({
           include: [...frontDoor, ...consoleDoor, ...frontDoorSecurity],
           env: { TEST_STORE: 'postgres' },
           ...patient,
+          isolate: false,
         },
       },
       {
@@ -126,11 +125,11 @@ export default defineConfig({
             ...frontDoor,
             ...frontDoorSecurity,
             ...segmentProperties,
-            ...inMemory,
             'packages/server/src/store/sqlite/store.test.ts',
           ],
           env: { TEST_STORE: 'segments' },
           ...patient,
+          isolate: false,
         },
       },
       { extends: true, test: { name: 'browsers', include: browsers, exclude: engines, ...patient } },

@@ -4,14 +4,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Those that take longest, so that none of them is begun last while other processors have nothing left to do. */
 const longest = [
   'server/src/store/sqlite/store.test.ts',
-  'server/src/store/sqlite/store-in-memory.test.ts',
   'server/src/store/sqlite/erasure/erasing.property.test.ts',
   'server/src/reports/reports.property.test.ts',
   'server/test/identity-agreement.test.ts',
   'server/test/security/personal-data.test.ts',
   'server/test/commands/event.test.ts',
   'server/test/commands/token.test.ts',
-  'server/src/http/request/input.test.ts',
+  'server/test/security/every-field.test.ts',
   'server/src/store/sqlite/contacts/contact-search.test.ts',
   'server/test/serving/stop.test.ts',
   'server/test/serving/reports.test.ts',

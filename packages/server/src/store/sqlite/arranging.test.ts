@@ -2,7 +2,6 @@
 // same history; one is arranged all the time, in segments of a few events, the other hardly.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../test/fixtures/memory.ts';
 import { runs } from '../../../test/fixtures/runs.ts';
 import { smallSegments } from '../../../test/fixtures/small-segments.ts';
 import {
@@ -21,6 +20,7 @@ import type { EventPage, EventQuery } from '../store.ts';
 import type { Arrangement } from './arrangement.ts';
 import type { Call } from './calls.ts';
 import type { Connection } from './database/connection.ts';
+import { openMemory } from './database/memory.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { createEventPager } from './events/event-pages.ts';
 

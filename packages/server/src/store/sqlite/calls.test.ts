@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../test/fixtures/memory.ts';
 import type { Connection } from './database/connection.ts';
+import { openMemory } from './database/memory.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 
 let db: Connection;

@@ -24,8 +24,8 @@ describe('in a folder of its own', () => {
     const databaseURL = `sqlite:${join(folder, `${files}.db`)}`;
     return openStore({ databaseURL, role: 'server', onFatal: fail, arrangement });
   };
-  if (kind === 'segments') describeStore('SQLite in a file, with small segments', () => open(smallSegments));
-  else describeStore('SQLite in a file, with its threads', () => open());
+  // `npm test` runs the suite in memory: to start the threads of a file for each of its tests takes most of the time.
+  if (kind === 'segments') describeStore('SQLite in a file, with its threads', () => open(smallSegments));
 
   test('the sizes of blocks and segments reach the thread that writes', async () => {
     const store = await open(smallSegments);

@@ -11,6 +11,7 @@ import { type Connection, openConnection } from './database/connection.ts';
 import { createFileRoom } from './database/disk-space.ts';
 import { ensureFile } from './database/file.ts';
 import { takeLock, tryLock } from './database/lock.ts';
+import { openMemory } from './database/memory.ts';
 import { migrate, newestMigration } from './database/migrate.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { acknowledging } from './erasure/acknowledging.ts';
@@ -113,11 +114,8 @@ const onThisThread = (db: Connection, arrangement: Arrangement | undefined, step
   });
 };
 
-export const openMemoryStore = (arrangement?: Arrangement): Store => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
-  return onThisThread(db, arrangement, stepsPerWriteInMemory);
-};
+export const openMemoryStore = (arrangement?: Arrangement): Store =>
+  onThisThread(openMemory(), arrangement, stepsPerWriteInMemory);
 
 /**
  * Opens a database beside a server that may be running: takes no lock. For accounts, tokens, refused requests and reads. Only with

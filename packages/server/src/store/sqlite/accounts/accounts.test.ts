@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { newAccount, newToken } from '../../../../test/fixtures/store.ts';
+import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createAccountReader } from './accounts.ts';
 import { createTokenReader } from './tokens.ts';

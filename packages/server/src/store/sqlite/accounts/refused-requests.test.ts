@@ -1,9 +1,9 @@
 import { limits } from '@firsthand/contract/limits';
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { newAccount, newToken } from '../../../../test/fixtures/store.ts';
 import type { RefusedCount, RefusedPage } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine } from '../engine.ts';
 
 let db: Connection;

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ContactSearch, SearchEnd } from '../../store.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
-import { migrate } from '../database/migrate.ts';
+import { openMemory } from '../database/memory.ts';
 import { createContactIndex } from './contact-index.ts';
 import { createContactSearch } from './contact-search.ts';
 
@@ -9,9 +9,16 @@ const day = 86_400_000;
 
 /** A database of contacts whose index is up to date; one in 1,000 has the tag `rare`. More than 2,000 may wait. */
 const openContacts = (contacts = 3_000): Connection => {
-  const db = openConnection(':memory:', 'write');
+  const made = filled.get(contacts) ?? fill(contacts);
+  filled.set(contacts, made);
+  const db = openConnection(made, 'write');
   onTestFinished(() => void db.close());
-  migrate(db, ':memory:');
+  return db;
+};
+const filled = new Map<number, Buffer>();
+
+const fill = (contacts: number): Buffer => {
+  const db = openMemory();
   db.exec(`
     INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime) VALUES ('a', 'a', '[]', 'UTC', 0, 0);
     WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < ${contacts})
@@ -22,7 +29,9 @@ const openContacts = (contacts = 3_000): Connection => {
     INSERT INTO contact_attr SELECT contact, 'size', iif(contact % 2, 'M', 'L') FROM contact`);
   const { step } = createContactIndex(db);
   while (step() > 0);
-  return db;
+  const bytes = db.serialize();
+  db.close();
+  return bytes;
 };
 
 /** Runs a search; returns how many contacts its page holds, and how many steps it took. */

@@ -1,6 +1,6 @@
 import { limits } from '@firsthand/contract/limits';
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { openMemory } from '../database/memory.ts';
 import { createSurplusClaims } from './surplus-claims.ts';
 
 test('the oldest claimed links give way first, ten at a time, until a contact is back at its limit', () => {

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
-import { openConnection } from '../database/connection.ts';
-import { migrate } from '../database/migrate.ts';
+import { openMemory } from '../database/memory.ts';
 import { createUsers } from './users.ts';
 
 test('users of the same name are told apart by their accounts, whoever was met last', () => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   db.exec(`
     INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime)
     VALUES ('a', 'a', '[]', 'UTC', 0, 0), ('b', 'b', '[]', 'UTC', 0, 0)`);

@@ -17,12 +17,13 @@ const patienceMilliseconds = 5_000;
 /**
  * Opens a connection that syncs before a commit returns. In WAL mode better-sqlite3's build falls back to NORMAL, which does not
  * (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set on each connection and read back. Mode `serve`
- * writes, and leaves checkpoints to write-ahead-log.ts.
+ * writes, and leaves checkpoints to write-ahead-log.ts. The bytes of a database in the place of a path are copied into memory.
  */
-export const openConnection = (path: string, mode: 'serve' | 'write' | 'read'): Connection => {
+export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 'read'): Connection => {
+  const isInMemory = path === ':memory:' || typeof path !== 'string';
   const db = new Database(path, {
     readonly: mode === 'read',
-    fileMustExist: path !== ':memory:',
+    fileMustExist: !isInMemory,
     timeout: patienceMilliseconds,
   });
   try {
@@ -33,7 +34,7 @@ export const openConnection = (path: string, mode: 'serve' | 'write' | 'read'): 
     let isLogged = true;
     if (mode !== 'read') {
       const journal = db.pragma('journal_mode = WAL', { simple: true });
-      isLogged = path === ':memory:' || journal === 'wal';
+      isLogged = isInMemory || journal === 'wal';
       db.pragma('secure_delete = ON');
       db.pragma('journal_size_limit = 67108864');
       if (mode === 'serve') db.pragma('wal_autocheckpoint = 0');

@@ -1,12 +1,12 @@
 // Two databases with the same history: one carries out erasures at once, the other a step now and then.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { runs } from '../../../../test/fixtures/runs.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { Asker, RefusedPage } from '../../store.ts';
 import type { Call } from '../calls.ts';
+import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine } from '../engine.ts';
 
 const server = { account: 1, token: 1, browser: false };

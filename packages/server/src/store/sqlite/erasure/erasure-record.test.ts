@@ -11,11 +11,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { backupDatabase } from '../database/backup.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
+import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
 import { acknowledging } from './acknowledging.ts';
 

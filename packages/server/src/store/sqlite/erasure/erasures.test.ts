@@ -1,9 +1,9 @@
 // What is between the moment of an erasure and the last of its deletions, which no test through a store can hold still.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { EventPage, LinkDetail, RefusedCount, RefusedPage, Store } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from '../engine.ts';
 import type { ErasureProgress } from './acknowledging.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { type Compaction, createCompaction } from './compaction.ts';
 import { eventsOf, type KeptEvent } from './event-block.ts';
 import { type BlockWriter, createBlockWriter, usualEventsPerBlock as eventsPerBlock } from './event-blocks.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { openMemory } from '../database/memory.ts';
 import { attributesAt, eventsOf, type KeptEvent, only, toBlock } from './event-block.ts';
 
 const number = fc.integer({ min: 1, max: 5 });

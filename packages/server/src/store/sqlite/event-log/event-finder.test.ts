@@ -1,6 +1,5 @@
 // A reader that stays: what it knows by heart, and where it looks, may be older than what is there.
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import {
   ann,
   day,
@@ -15,6 +14,7 @@ import type { PageBounds } from '../../rules/event-pages.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
 import type { Arrangement } from '../arrangement.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createWriteEngine, type WriteEngine } from '../engine.ts';
 import { createEventPager } from '../events/event-pages.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createCompaction } from './compaction.ts';
 import { type BlockWriter, createBlockWriter } from './event-blocks.ts';
 import { createEventTail, type EventTail } from './event-tail.ts';

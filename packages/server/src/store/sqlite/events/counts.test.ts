@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { hour, newAccount, newContact, newEvent, newToken, phone, quarter } from '../../../../test/fixtures/store.ts';
 import type { NewEvent } from '../../store.ts';
 import type { Call } from '../calls.ts';
+import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createEventLogReader, type EventLogReader } from '../event-log/event-log.ts';
 import { createCounter } from './counts.ts';

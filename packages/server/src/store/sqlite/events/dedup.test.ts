@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { day, newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { EventOutcome } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createWriteEngine, type WriteEngine } from '../engine.ts';
 
 const start = Date.UTC(2026, 0, 1, 9);

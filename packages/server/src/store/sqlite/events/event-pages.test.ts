@@ -1,10 +1,10 @@
 // The bounds of a page, which are too far for a test to reach: here they are near.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { day, newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import type { PageBounds } from '../../rules/event-pages.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createEventPager } from './event-pages.ts';
 

@@ -1,7 +1,6 @@
 // A user's days say where to look, and never what there is: whether they are told changes no answer.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { runs } from '../../../../test/fixtures/runs.ts';
 import {
   ann,
@@ -15,6 +14,7 @@ import {
 } from '../../../../test/fixtures/store.ts';
 import type { EventOutcome, EventQuery } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createEventPager } from './event-pages.ts';
 

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { laptop, newAccount, newContact, newEvent, newToken, phone, tablet } from '../../../../test/fixtures/store.ts';
 import type { EventPage, NewEvent } from '../../store.ts';
 import type { Call } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
 
 let db: Connection;

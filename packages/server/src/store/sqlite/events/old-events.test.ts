@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { day, newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
+import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 
 const start = Date.UTC(2026, 0, 1, 9);

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import {
   ann,
   day,
@@ -18,6 +17,7 @@ import type { EventOutcome, NewEvent } from '../../store.ts';
 import type { Call } from '../calls.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
+import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
 import { createEventLogWriter } from '../event-log/event-log.ts';
 import { createSequencer } from '../transactions/sequencer.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { quarter } from '../../../../test/fixtures/store.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createRollups, type Rollups, totalsPerStep } from './rollups.ts';
 
 let db: Connection;

@@ -1,11 +1,11 @@
 // What becomes of several calls that share one commit when something goes wrong with one of them, or with the disk.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { accountContact, newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { NewAccount } from '../../store.ts';
 import type { Call } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';
+import { openMemory } from '../database/memory.ts';
 import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from '../engine.ts';
 import { createTransactions, type Outcome } from './transaction.ts';
 

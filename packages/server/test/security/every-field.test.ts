@@ -1,0 +1,131 @@
+/** Each field of each operation, filled with what none should hold: through the front door. */
+import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type * as z from 'zod';
+import { smallestInput } from '../fixtures/requests.ts';
+import { asText, openScene, type Scene } from '../fixtures/scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+  // What comes in a field may make the account strict: the smallest inputs name what it lists.
+  await scene.post('/event/logEvent', {
+    tokenUUID: scene.tokens.server,
+    ...(await smallestInput.logEvent(scene, 'server')),
+  });
+});
+afterAll(() => scene.close());
+
+const json = (body: string, path: string) =>
+  scene.send(path, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+
+const hostile: Record<string, string> = {
+  'an object': '{"wrong":[]}',
+  'a list of lists': '[[[]]]',
+  'a list of nothing': '[null]',
+  'an infinite number': '1e400',
+  'a number past what is exact': '9007199254740993',
+  'a number below zero': '-1',
+  'a fraction': '0.5',
+  'a long number': `1${'0'.repeat(300)}`,
+  'a boolean': 'true',
+  'text with NUL': '"a\\u0000b_aaaaaaaaaaaaaaaa"',
+  'half a surrogate pair': '"\\ud800aaaaaaaaaaaaaaaaa"',
+  'text that is too long': `"${'x'.repeat(20_000)}"`,
+  'many commas': `"${','.repeat(20_000)}"`,
+  'text of a deep list': `"${'['.repeat(20_000)}"`,
+  'text of an object': '"{\\"__proto__\\":1}"',
+  'text in another direction': '"\\u202e\\u0000"',
+  'a date that is none': '"2026-02-31T25:61:00Z"',
+  NaN: '"NaN"',
+  __proto__: '"__proto__"',
+  'a list of what has __proto__': '[{"__proto__":{"attrID":"a"},"attrID":"__proto__","attrValue":"x"}]',
+};
+
+const fieldsOf = (name: OperationName): string[] =>
+  Object.keys(((operations[name] as Operation).input as z.ZodObject).shape);
+
+/** It begins with the field's name or is a sentence, and says no word twice in a row. */
+const isPlainMessage = /^(?!.*\b(\w+) \1\b)(?:`[^`]+`|The|the|there) .*[^ ]$/s;
+
+/** Streams have their own tests: an open one would have to be closed. */
+const fields = operationNames
+  .filter((name) => name !== 'streamEvents')
+  .flatMap((name) => fieldsOf(name).map((field) => [name, field] as const));
+
+/** Named where the field itself says nothing (an empty one), or doesn't go with them. */
+const neighbours = ['contactUUID', 'linkID', 'userUUID', 'handover', 'attrID', 'to', 'interval'];
+
+/** In a query string everything is text. These fields take any, and a name of nothing is answered with its status. An operation's own status is before that of the field. */
+const anyText: Readonly<Record<string, 200 | 404>> = {
+  accountUUID: 404,
+  contactUUID: 404,
+  'getEvent contactExternalID': 404,
+  contactExternalID: 200,
+  eventName: 200,
+  text: 200,
+  contactProfileID: 200,
+  contactTagID: 200,
+  attrID: 200,
+  attrValue: 200,
+};
+
+describe('every field of every operation', () => {
+  const fill = async (name: OperationName, field: string, value: string, way: 'body' | 'query') => {
+    const operation: Operation = operations[name];
+    const [path] = operation.paths;
+    const kind = operation.tokens.includes('server') ? 'server' : 'operator';
+    const needed = field === 'attrValue' ? { attrID: 'a' } : {};
+    const given = { tokenUUID: scene.tokens[kind], ...needed, ...(await smallestInput[name](scene, kind)) };
+    if (way === 'body') {
+      const rest = JSON.stringify({ ...given, [field]: undefined });
+      return json(`{${JSON.stringify(field)}:${value},${rest.slice(1)}`, path);
+    }
+    const text = value.startsWith('"') ? (JSON.parse(value) as string) : value;
+    const query = new URLSearchParams(asText({ ...given, [field]: text.slice(0, 900).toWellFormed() }));
+    return scene.send(`${path}?${query}`, { method: operation.methods[0] });
+  };
+
+  const wayOf = (name: OperationName) => ((operations[name] as Operation).methods.includes('POST') ? 'body' : 'query');
+  const takesText = ([name, field]: readonly [OperationName, string]) => wayOf(name) === 'query' && field in anyText;
+
+  /** Of replayRefused, whatever fields the refused request is to have. */
+  const takesObjects = ([name, field]: readonly [OperationName, string]) => name === 'replayRefused' && field === 'fix';
+
+  it.each(fields.filter((each) => !takesText(each) && !takesObjects(each)))(
+    '%s refuses an object in %s, and names the field',
+    async (name, field) => {
+      const answer = await fill(name, field, '{"wrong":[]}', wayOf(name));
+      expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_field']);
+      expect(answer.body.error.field).toMatch(new RegExp(`^${field}\\b`));
+      if (wayOf(name) === 'body') expect(answer.body.error.message).toMatch(/; the value is an object$|^`\w+\W/);
+      expect(answer.body.error.message).toMatch(isPlainMessage);
+    },
+  );
+
+  it.each(fields.filter(takesText))('%s takes an object in %s of its query as text', async (name, field) => {
+    const { status } = await fill(name, field, '{"wrong":[]}', 'query');
+    expect(status).toBe(anyText[`${name} ${field}`] ?? anyText[field]);
+  });
+
+  it.each(fields)('%s takes or refuses whatever comes in %s', async (name, field) => {
+    for (const [what, value] of Object.entries(hostile)) {
+      for (const way of (operations[name] as Operation).methods.includes('POST')
+        ? (['body', 'query'] as const)
+        : (['query'] as const)) {
+        const { status, body } = await fill(name, field, value, way);
+        expect([what, way, status < 500]).toEqual([what, way, true]);
+        if (status !== 400) continue;
+        expect([what, way, body.error.message]).not.toContain('');
+        if (!isPlainMessage.test(body.error.message)) expect([what, way]).toEqual(body.error.message);
+        const atFault = new RegExp(`^(${[field, ...neighbours].join('|')})\\b`);
+        if (body.error.field !== undefined) expect(body.error.field).toMatch(atFault);
+      }
+    }
+  });
+
+  it('is never polluted', () => {
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(({} as { attrID?: 1 }).attrID).toBeUndefined();
+  });
+});
