@@ -328,6 +328,8 @@ export interface Member {
   /** When the last invitation was taken. */
   readonly joinedTime: number | null;
   readonly signedInTime: number | null;
+  /** The number of passkeys. */
+  readonly passkeys: number;
   /** When the open invitation ends. */
   readonly invitationExpiresTime: number | null;
 }
