@@ -6,6 +6,7 @@ import { Refusal } from '../../../refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { type AnsweringAll, accountOf, actOf } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
+import type { CheckReport } from './reports.ts';
 import { type SharedView, shownQuery, toSharedReports } from './shared-view.ts';
 
 const dayMilliseconds = 86_400_000;
@@ -22,6 +23,7 @@ const checkEnd = (expiresTime: number, time: number): void => {
 
 export const createShareLinks = (
   store: Pick<Store, 'listSegments' | 'createShareLink' | 'listShareLinks' | 'revokeShareLink'>,
+  checkReport: CheckReport,
 ): AnsweringAll<'createShareLink' | 'listShareLinks' | 'revokeShareLink'> => ({
   createShareLink: async (
     { shareName, expiresTime: wanted, viewPage: page, viewQuery = '', moving, report },
@@ -31,7 +33,8 @@ export const createShareLinks = (
     const expiresTime = wanted ?? time + limits.shareLinkDefaultDays * dayMilliseconds;
     checkEnd(expiresTime, time);
     const account = accountOf(caller);
-    const making = { store, account, accountTimezone: access.accountTimezone, time };
+    const { accountTimezone } = access;
+    const making = { store, checkReport, account, accountTimezone, time, signal: caller.signalOf?.() };
     const reports = await toSharedReports({ report, moving }, making);
     const view: SharedView = { page, query: shownQuery(viewQuery, reports), moving, report: reports };
     // With a prefix by which scanners, and our own log, find it.
