@@ -78,7 +78,7 @@ export const createSharedRoutes = ({
     return {
       // The maker wrote it for those who open the link.
       shareName: link.shareName,
-      viewPage: view.page,
+      viewPage: link.page,
       viewQuery: view.query,
       // That of the reports, whatever the account's is by now.
       timezone: view.report[0]?.request.timezone ?? link.accountTimezone,

@@ -1,5 +1,6 @@
 /** Share links: making, listing and revoking them. */
 import { limits } from '@firsthand/contract/limits';
+import type { ViewPage } from '@firsthand/contract/reports/view';
 import { nanoid } from 'nanoid';
 import { hashToken } from '../../../ingest/token.ts';
 import { Refusal } from '../../../refusal.ts';
@@ -36,11 +37,11 @@ export const createShareLinks = (
     const { accountTimezone } = access;
     const making = { store, checkReport, account, accountTimezone, time, signal: caller.signalOf?.() };
     const reports = await toSharedReports({ report, moving }, making);
-    const view: SharedView = { page, query: shownQuery(viewQuery, reports), moving, report: reports };
+    const view: SharedView = { query: shownQuery(viewQuery, reports), moving, report: reports };
     // With a prefix by which scanners, and our own log, find it.
     const shareSecret = `share_${nanoid(32)}`;
     const shareID = nanoid();
-    const link = { shareID, shareName, view: JSON.stringify(view), hash: hashToken(shareSecret), expiresTime };
+    const link = { shareID, shareName, page, view: JSON.stringify(view), hash: hashToken(shareSecret), expiresTime };
     await store.createShareLink({ ...link, ...actOf(caller) });
     return { shareID, shareSecret, expiresTime: isoTime(expiresTime) };
   },
@@ -49,10 +50,10 @@ export const createShareLinks = (
     const links = await store.listShareLinks({ account: accountOf(caller) });
     return {
       shareLink: links.map(
-        ({ shareID, shareName, view, createdTime, createdBy, memberID, expiresTime, lastUsedTime }) => ({
+        ({ shareID, shareName, page, createdTime, createdBy, memberID, expiresTime, lastUsedTime }) => ({
           shareID,
           shareName,
-          viewPage: (JSON.parse(view) as SharedView).page,
+          viewPage: page as ViewPage,
           createdTime: isoTime(createdTime),
           createdBy: createdBy ?? '',
           ...(memberID !== null && { memberID }),

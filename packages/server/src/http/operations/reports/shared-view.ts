@@ -4,7 +4,6 @@ import { limits } from '@firsthand/contract/limits';
 import { type InputOf, operations } from '@firsthand/contract/operations';
 import { isContactWord } from '@firsthand/contract/reports/report';
 import type { SharedOperation } from '@firsthand/contract/reports/share-link';
-import type { ViewPage } from '@firsthand/contract/reports/view';
 import { Refusal } from '../../../refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { refusalOf } from '../../operation-route.ts';
@@ -22,7 +21,6 @@ export interface SharedReport {
 
 /** The JSON in `view` of a share link of the store. */
 export interface SharedView {
-  readonly page: ViewPage;
   /** The query of the page's address, as `shownQuery` returns it. */
   readonly query: string;
   readonly moving?: Moving | undefined;
