@@ -214,7 +214,10 @@ describe('the holder of a link', () => {
       attr: [{ attrID: 'path', attrName: 'Paths of cleo@shop.example' }],
       event: [{ eventID: 5, eventName: 'Not shown' }],
     });
-    const viewQuery = new URLSearchParams({ filter: JSON.stringify([filter]), pages: 'all', account: accountUUID });
+    const viewQuery = new URLSearchParams({
+      ...{ filter: JSON.stringify([filter]), pages: 'all', account: accountUUID },
+      tab: 'dan@shop.example',
+    });
     const { shareID, shareSecret } = await make({ viewQuery: viewQuery.toString() });
     const texts = [
       JSON.stringify((await show(shareSecret)).body),
@@ -222,7 +225,8 @@ describe('the holder of a link', () => {
         ['totals', 'pages'].map(async (part) => JSON.stringify((await ask({ shareSecret, part })).body)),
       )),
     ];
-    expect(texts[0]).toContain('Paths of (hidden 1)');
+    expect(texts[0]).toContain('tab=(hidden 1)');
+    expect(texts[0]).toContain('Paths of (hidden 2)');
     expect(texts[2]).toContain('"/u/(hidden 1)"');
     expect(texts[2]).toContain('"/u/(hidden 2)"');
     for (const text of texts) {

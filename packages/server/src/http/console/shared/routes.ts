@@ -79,12 +79,11 @@ export const createSharedRoutes = ({
       // The maker wrote it for those who open the link.
       shareName: link.shareName,
       viewPage: link.page,
-      viewQuery: view.query,
       // That of the reports, whatever the account's is by now.
       timezone: view.report[0]?.request.timezone ?? link.accountTimezone,
       expiresTime: isoTime(link.expiresTime),
       report: view.report.map(({ part, operation }) => ({ part, operation })),
-      ...withoutAddresses(await namesIn(store, opened)),
+      ...withoutAddresses({ viewQuery: view.query, ...(await namesIn(store, opened)) }),
     };
   };
 
