@@ -28,9 +28,7 @@ export const createEndedWriter = (db: Connection) => {
     )
     .pluck();
   // The number of a deleted token is not used again.
-  const rememberNumber = db.prepare(
-    'UPDATE position SET lastToken = max(lastToken, coalesce((SELECT max(token) FROM token), 0))',
-  );
+  const rememberNumber = db.prepare<[number]>('UPDATE position SET lastToken = max(lastToken, ?)');
   const removeSessions = db.prepare<{ after: number; last: number; ended: number }>(`
     DELETE FROM token AS t
     WHERE t.token > @after AND t.token <= @last AND t.session AND coalesce(t.revokedTime, t.expiresTime) <= @ended
@@ -41,8 +39,8 @@ export const createEndedWriter = (db: Connection) => {
       const links = removeLinks.run({ time, most }).changes;
       const last = lastOf.get({ after, most }) ?? null;
       if (last === null) return { deleted: links, next: links < most ? null : after };
-      rememberNumber.run();
       const sessions = removeSessions.run({ after, last, ended: time - listedMilliseconds }).changes;
+      if (sessions > 0) rememberNumber.run(last);
       return { deleted: links + sessions, next: last };
     },
   };
