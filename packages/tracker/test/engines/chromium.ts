@@ -51,7 +51,9 @@ const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
         verifies: async (isUserVerified) => {
           await devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
         },
-        remove: () => devTools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId }),
+        remove: async () => {
+          await devTools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
+        },
       };
     },
     cookies: async () =>
