@@ -39,7 +39,7 @@ import { createEvents } from './http/operations/events.ts';
 import { createHandovers } from './http/operations/handovers.ts';
 import { createLinks } from './http/operations/links.ts';
 import { createLogEventReply } from './http/operations/log-event-reply.ts';
-import { createReportAnswers } from './http/operations/reports/reports.ts';
+import { createReports } from './http/operations/reports/reports.ts';
 import { createSegments } from './http/operations/reports/segments.ts';
 import { createShareLinks } from './http/operations/reports/share-links.ts';
 import { createViews } from './http/operations/reports/views.ts';
@@ -195,7 +195,7 @@ export const createApp = ({
   });
 
   const events = createEvents(store);
-  const reportAnswers = createReportAnswers(store, reports);
+  const { answering: reportAnswers, check: checkReport } = createReports(store, reports);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...jsonReplies({
       ...createAccounts(store, quota?.accountBytes),
@@ -210,7 +210,7 @@ export const createApp = ({
       ...reportAnswers,
       ...createSegments(store),
       ...createViews(store),
-      ...createShareLinks(store),
+      ...createShareLinks(store, checkReport),
       ...events,
     }),
     logEvent: createLogEventReply(events.logEvent, traffic),

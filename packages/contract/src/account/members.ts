@@ -1,6 +1,6 @@
 /** Members: the people who may sign in to the console of an account. */
 import * as z from 'zod';
-import { answer, isoTime, text, told } from '../answer.ts';
+import { answer, count, isoTime, text, told } from '../answer.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import type { TokenKind } from './tokens.ts';
@@ -68,6 +68,7 @@ export const listMembersOutput = answer({
         createdTime: isoTime('When the member was first invited.'),
         joinedTime: isoTime('When the member last took an invitation. Absent before.').optional(),
         signedInTime: isoTime('When the member last signed in. Absent before.').optional(),
+        passkeys: count(`The passkeys that the member signs in with: at most ${limits.passkeysPerMember}.`, 1),
         invitationExpiresTime: isoTime(
           'When the open invitation ends. Absent without one.',
           '2099-01-01T00:00:00.000Z',

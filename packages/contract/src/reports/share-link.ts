@@ -91,7 +91,7 @@ export const listShareLinksOutput = told.answer({
       }),
     )
     .describe(
-      'The links that were not revoked, newest first. Those that have ended are listed until another one is made.',
+      'The links that were not revoked, newest first. Those that have ended are listed until they are deleted, within about an hour.',
     ),
 });
 

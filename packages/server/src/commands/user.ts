@@ -132,6 +132,7 @@ const list = async (options: Options): Promise<void> => {
     ...[member.accountName, member.memberEmailaddress, member.memberName, member.memberRole],
     member.joinedTime === undefined ? 'invited' : 'joined',
     member.signedInTime === undefined ? 'never' : toMinute(member.signedInTime),
+    String(member.passkeys),
   ]);
-  printLine(toTable([['ACCOUNT', 'E-MAIL', 'NAME', 'ROLE', 'STATE', 'SIGNED IN'], ...rows]));
+  printLine(toTable([['ACCOUNT', 'E-MAIL', 'NAME', 'ROLE', 'STATE', 'SIGNED IN', 'PASSKEYS'], ...rows]));
 };

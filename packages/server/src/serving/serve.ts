@@ -12,9 +12,9 @@ import { followConnections } from './drain.ts';
 import { listen, tryListening } from './listening.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { openReports } from './reports.ts';
-import { startRetention } from './retention.ts';
 import { rootURL } from './root-url.ts';
 import { type ScheduledBackups, startBackups } from './scheduled-backups.ts';
+import { startTidying } from './tidying.ts';
 
 export interface ServeOptions {
   readonly log?: Logger;
@@ -114,7 +114,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       throw error;
     });
     const url = rootURL({ ...config, port });
-    const stopRetention = config.retentionDays ? startRetention(store, { days: config.retentionDays, log }) : undefined;
+    const stopTidying = startTidying(store, { days: config.retentionDays || undefined, log });
     backups = beginBackups?.();
     log.info({ address: url, database: config.databaseURL }, 'listening');
 
@@ -123,7 +123,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       const stopAnswering = drain(drainMs, () => {
         stopping = true;
       });
-      const [cutOff] = await Promise.all([stopAnswering, stopRetention?.(), stop()]);
+      const [cutOff] = await Promise.all([stopAnswering, stopTidying(), stop()]);
       // After the last report was answered.
       await served?.stop();
       await finish();

@@ -174,11 +174,21 @@ export interface Store extends ReportFeed, ReportNames {
   /** Returns the link whose secret has this hash; undefined if it has ended, was revoked, or never was. */
   findShareLink(request: { hash: string; time: number }): Promise<OpenedShareLink | undefined>;
   /** Returns the links of an account, newest first, those included that have ended. */
-  listShareLinks(request: { account: number }): Promise<ListedShareLink[]>;
+  listShareLinks(request: { account: number; views?: boolean }): Promise<ListedShareLink[]>;
   /** Deletes a share link. */
   revokeShareLink(request: Change & { account: number; shareID: string }): Promise<void>;
   /** Records when a link was last used. A time before the recorded one changes nothing. */
   noteShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
+  /**
+   * Deletes share links that have ended, and sessions of the console that ended a day ago. Keeps sessions that something names, such as
+   * the audit log, and the newest of each token, which says when a member last signed in. Deletes at most `most` links, and looks at as many
+   * tokens, from the one after `after` on. `next` is the last one; null: it was the last of all, and no link is left to delete.
+   */
+  deleteEnded(request: {
+    time: number;
+    after: number;
+    most: number;
+  }): Promise<{ deleted: number; next: number | null }>;
 
   /**
    * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record.
@@ -328,6 +338,8 @@ export interface Member {
   /** When the last invitation was taken. */
   readonly joinedTime: number | null;
   readonly signedInTime: number | null;
+  /** The number of passkeys. */
+  readonly passkeys: number;
   /** When the open invitation ends. */
   readonly invitationExpiresTime: number | null;
 }
@@ -473,25 +485,29 @@ export interface SavedView {
 interface ShareLink {
   readonly shareID: string;
   readonly shareName: string;
-  /** JSON of what the link shows (http/operations/reports/shared-view.ts). */
-  readonly view: string;
+  readonly page: string;
   readonly expiresTime: number;
 }
 
 export interface NewShareLink extends ShareLink, Change {
   readonly account: number;
+  /** JSON of what the link shows (http/operations/reports/shared-view.ts). */
+  readonly view: string;
   /** The hex SHA-256 of the link's secret. */
   readonly hash: string;
 }
 
 export interface OpenedShareLink extends ShareLink {
   readonly account: number;
+  readonly view: string;
   readonly accountTimezone: string;
   readonly createdTime: number;
   readonly lastUsedTime: number | null;
 }
 
 export interface ListedShareLink extends ShareLink {
+  /** null, unless views are asked for: they are long. */
+  readonly view: string | null;
   readonly createdTime: number;
   /** The tokenID of the token that made it; null: the command line. */
   readonly createdBy: string | null;

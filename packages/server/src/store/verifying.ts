@@ -28,7 +28,7 @@ export const digestAccount = async (
   add(await store.getEventDefinitions(account));
   add(await store.listSegments({ account }));
   add(await store.listViews({ account }));
-  add(await store.listShareLinks({ account }));
+  add(await store.listShareLinks({ account, views: true }));
   let events = 0;
   for (let beyond: number | undefined; ; ) {
     const page = await store.getEvents({ account, order: 'asc', limit: perPage, beyond });

@@ -21,10 +21,11 @@ it('invites, lists and removes people, and changes their roles', async () => {
     {
       ...{ accountUUID, memberID, memberEmailaddress: ben, memberName: 'Ben', memberRole: 'owner' },
       ...{ createdTime: expect.any(String), invitationExpiresTime: expect.any(String) },
+      passkeys: 0,
     },
   ]);
   expect((await firsthand(['user', 'list'], env)).stdout).toMatch(
-    /\nShop +ben@shop\.example +Ben +owner +invited +never\n/,
+    /\nShop +ben@shop\.example +Ben +owner +invited +never +0\n/,
   );
   await firsthandJSON(['account', 'create', '--name', 'Blog'], env);
   const which = await firsthand(['user', 'remove', ben], env);

@@ -4,6 +4,7 @@ import { describeAccountDeletion } from './accounts/account-deletion.ts';
 import { describeAccounts } from './accounts/accounts.ts';
 import { describeAudit } from './accounts/audit.ts';
 import { describeCatalogues } from './accounts/catalogues.ts';
+import { describeEnded } from './accounts/ended.ts';
 import { describeMembers } from './accounts/members.ts';
 import { describePasskeys } from './accounts/passkeys.ts';
 import { describeSegments } from './accounts/segments.ts';
@@ -46,6 +47,7 @@ const nouns = [
   describeSegments,
   describeViews,
   describeShareLinks,
+  describeEnded,
   describeEvents,
   describeEventNames,
   describeRepeats,

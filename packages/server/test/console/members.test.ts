@@ -1,7 +1,8 @@
 /** People with names: invited, joining, and signing in to the console with a password. */
+import { scryptSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPasswords } from '../../src/http/console/passwords.ts';
-import { type Fields, openScene, type Scene } from '../fixtures/scene.ts';
+import { type Fields, noRateLimits, openScene, type Scene } from '../fixtures/scene.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
 
 const password = 'stone teapots sing at dawn';
@@ -51,6 +52,7 @@ it('a person is invited, chooses a password, and signs in with it', async () => 
     {
       ...{ memberID, memberEmailaddress: emailaddress, memberName: 'Ben Lime', memberRole: 'editor' },
       ...{ createdTime: expect.any(String), joinedTime: expect.any(String), signedInTime: expect.any(String) },
+      passkeys: 0,
     },
   ]);
   const { token } = (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account;
@@ -114,6 +116,65 @@ it('says nothing of who is a member', async () => {
   const told = answers.map(({ status, headers, body: { error } }) => [status, headers.get('set-cookie'), error]);
   expect(told).toEqual(told.map(() => told[0]));
   expect(told[0]).toEqual([401, null, expect.objectContaining({ code: 'invalid_token', field: 'password' })]);
+});
+
+it('derives one key at each sign-in, whether nobody has the address, or members of several accounts', async () => {
+  const scenes = scene;
+  let derived = 0;
+  const counting = createPasswords({ ln: 4, r: 8, p: 1 }, async (given, salt, length, options) => {
+    derived += 1;
+    return scryptSync(given, salt, length, options);
+  });
+  scene = await openScene({ now: () => time, consoleOrigin, passwords: counting });
+  try {
+    const counts = async (nth: number) => {
+      const from = { incoming: { socket: { remoteAddress: `192.0.2.${nth}` } } };
+      const made: number[] = [];
+      for (const fields of [
+        { emailaddress, password },
+        { emailaddress, password: 'not this one, not this' },
+        { emailaddress: 'nobody@shop.example', password },
+        { emailaddress: 'not an address', password },
+      ]) {
+        derived = 0;
+        await signInWith(scene, fields, '', consoleOrigin, from);
+        made.push(derived);
+      }
+      return made;
+    };
+    for (let accounts = 0; accounts <= 4; accounts += 1) {
+      expect([accounts, await counts(accounts)]).toEqual([accounts, [1, 1, 1, 1]]);
+      const { body } = await scene.post('/account/createAccount', {
+        ...{ tokenUUID: scene.tokens.operator, accountName: `Account ${accounts}` },
+      });
+      const invited = { memberEmailaddress: emailaddress, memberRole: 'viewer', tokenUUID: body.serverTokenUUID };
+      const { invitationCode } = (await scene.post('/account/inviteMember', invited)).body;
+      expect((await accept(invitationCode, accounts % 2 ? { password: 'another sentence of words' } : {})).status).toBe(
+        200,
+      );
+    }
+  } finally {
+    await scene.close();
+    scene = scenes;
+  }
+});
+
+it('somebody who guesses codes of invitations holds up nobody who has one at the same address', async () => {
+  const scenes = scene;
+  scene = await openScene({
+    ...{ now: () => time, consoleOrigin, passwords: createPasswords({ ln: 4, r: 8, p: 1 }) },
+    rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 10 } },
+  });
+  try {
+    const { invitationCode } = await invite();
+    const statuses = [];
+    for (let nth = 0; nth < 15; nth += 1) statuses.push((await accept(`${nth}`.padEnd(24, 'x'))).status);
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);
+    expect((await accept(invitationCode)).status).toBe(200);
+  } finally {
+    await scene.close();
+    scene = scenes;
+  }
 });
 
 it('lets nobody guess on: ten failed sign-ins from an address, which count for everybody’s, and none that succeeded', async () => {

@@ -90,6 +90,13 @@ it('ends by signing out, which clears the cookie and is in the audit log', async
   const { body } = await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server });
   const [ended, begun] = body.audit;
   expect([ended.action, begun.action]).toEqual(['revokeToken', 'createToken']);
+  // Whoever began it ends it: the session is named as what it was done to, so its row may be deleted later.
+  expect(ended.actor).toBe(begun.actor);
+  expect([ended.subject.tokenID, begun.subject.tokenID]).toEqual(Array(2).fill(signedIn.session.sessionID));
+  await pass(10 * 86_400_000);
+  const again = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
+  expect(await scene.store.deleteEnded({ time, after: 0, most: 1_000 })).toMatchObject({ deleted: 1 });
+  expect(await whoIs(cookieFrom(again.headers))).not.toBeNull();
 });
 
 it('ends with the token that signed in, at once, and is listed until then', async () => {

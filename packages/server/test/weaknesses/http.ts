@@ -39,7 +39,7 @@ export const endingWithoutDescriptors: readonly Change[] = [
 export const stoppingAtOnce: readonly Change[] = [
   {
     file: 'serving/serve.ts',
-    from: 'await Promise.all([stopAnswering, stopRetention?.(), stop()])',
+    from: 'await Promise.all([stopAnswering, stopTidying(), stop()])',
     to: '(server.closeAllConnections(), server.close(), [0])',
   },
 ];

@@ -37,6 +37,25 @@ const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
     },
     // biome-ignore lint/suspicious/noExplicitAny: playwright's own types take one argument
     run: (script, ...given) => page.evaluate(`(${script})(...${JSON.stringify(given)})`) as any,
+    addAuthenticator: async (transport) => {
+      const devTools = await context.newCDPSession(page);
+      await devTools.send('WebAuthn.enable');
+      const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          ...{ protocol: 'ctap2', transport, hasResidentKey: true },
+          ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+        },
+      });
+      return {
+        count: async () => (await devTools.send('WebAuthn.getCredentials', { authenticatorId })).credentials.length,
+        verifies: async (isUserVerified) => {
+          await devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+        },
+        remove: async () => {
+          await devTools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
+        },
+      };
+    },
     cookies: async () =>
       (await context.cookies(page.url())).map((cookie) => ({ ...cookie, expires: Math.max(0, cookie.expires) })),
     close: () => page.close({ runBeforeUnload: true }),

@@ -46,8 +46,22 @@ export interface Tab {
   run<Args extends readonly unknown[], Result>(script: (...args: Args) => Result, ...args: Args): Promise<Result>;
   /** Every cookie that a request to this tab's page would carry. */
   cookies(): Promise<Cookie[]>;
+  /**
+   * Gives the browser a virtual authenticator (WebAuthn, section 11): that of a device, or a key to plug in. undefined: the engine has no
+   * WebAuthn.
+   */
+  readonly addAuthenticator?: (transport: 'internal' | 'usb') => Promise<Authenticator>;
   /** Closes it as its user does; see `hearsClosing`. Nothing is waited for. */
   close(): Promise<void>;
+}
+
+export interface Authenticator {
+  /** How many passkeys it has. */
+  count(): Promise<number>;
+  /** Whether it verifies the person from now on. */
+  verifies(isVerified: boolean): Promise<void>;
+  /** Takes it from the browser, with its passkeys. */
+  remove(): Promise<void>;
 }
 
 export interface Cookie {

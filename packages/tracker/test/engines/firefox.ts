@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
+import { createAddAuthenticator, marionettePreferences } from './marionette.ts';
 import { adoptGroup, crash, findDescendants, killGroup } from './processes.ts';
 
 const executablePath = process.env.FIREFOX_PATH ?? '/usr/bin/firefox-esr';
@@ -30,7 +31,7 @@ const throughProxy = (port: number) => ({
   'network.proxy.no_proxies_on': '',
 });
 
-const openTab = async (browser: Browser, url: string): Promise<Tab> => {
+const openTab = async (browser: Browser, url: string, addAuthenticator: Tab['addAuthenticator']): Promise<Tab> => {
   const page = await browser.newPage();
   const tab: Tab = {
     goto: async (to) => {
@@ -43,6 +44,7 @@ const openTab = async (browser: Browser, url: string): Promise<Tab> => {
       (await browser.cookies())
         .filter(({ domain }) => `.${new URL(page.url()).hostname}`.endsWith(`.${domain.replace(/^\./, '')}`))
         .map((cookie) => ({ ...cookie, expires: Math.max(0, cookie.expires), sameSite: cookie.sameSite ?? '' })),
+    ...(addAuthenticator && { addAuthenticator }),
     close: () => page.close({ runBeforeUnload: true }),
   };
   await tab.goto(url);
@@ -58,19 +60,21 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
     executablePath,
     headless: true,
     userDataDir: folder,
-    extraPrefsFirefox: { ...preferences, ...(proxyPort && throughProxy(proxyPort)) },
+    args: ['--marionette'],
+    extraPrefsFirefox: { ...preferences, ...marionettePreferences, ...(proxyPort && throughProxy(proxyPort)) },
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
   });
   const leader = adoptGroup(browser.process() as NonNullable<ReturnType<Browser['process']>>);
+  const addAuthenticator = createAddAuthenticator(folder);
   const forget = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const kill = async () => {
     await killGroup(leader);
     await forget();
   };
   return {
-    openTab: (url) => openTab(browser, url),
+    openTab: (url) => openTab(browser, url, addAuthenticator),
     crashTabs: () => crash(findDescendants(leader, /-contentproc.* tab$/)),
     kill,
     close: async () => {

@@ -1,7 +1,8 @@
 /** The passwords of members: which may be chosen, and their hashes. */
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Refusal } from '../../refusal.ts';
+import { isCommonPassword } from './common-passwords.ts';
 
 /** NIST SP 800-63B-4 section 3.1.1.2: at least 15 characters for a password that is the only factor. No rules of composition. */
 const leastCharacters = 15;
@@ -26,7 +27,10 @@ const problemOf = (password: string, emailaddress: string): string | undefined =
   if (characters === undefined) return `must have at most ${mostCharacters} characters`;
   if (characters.length < leastCharacters) return `must have at least ${leastCharacters} characters: a few words do`;
   if (new Set(characters).size < leastDifferent) return `must have at least ${leastDifferent} different characters`;
-  return password.toLowerCase().includes(emailaddress) ? 'must not hold the e-mail address' : undefined;
+  if (password.toLowerCase().includes(emailaddress)) return 'must not hold the e-mail address';
+  return isCommonPassword(canonical(password))
+    ? 'is easy to guess: it is a common password, a repetition, or a row of keys; choose a few words'
+    : undefined;
 };
 
 /** Throws a Refusal unless the text may be a password. */
@@ -42,23 +46,23 @@ export const checkPassword = (password: string, emailaddress: string): void => {
  */
 const usualCost = { ln: 15, r: 8, p: 3 };
 type Cost = typeof usualCost;
-const saltBytes = 16;
 const hashBytes = 32;
-const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]{1,64})\$([\w+/]{1,64})$/;
+/** A hash up to its last `$`: the cost and the salt. */
+const headForm = /^(\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]{1,64})\$)[\w+/]{1,64}$/;
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+export type Derive = typeof derive;
 
-const toText = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
-
-const hashWith = (password: string, salt: Buffer, { ln, r, p }: Cost): Promise<Buffer> =>
-  derive(canonical(password), salt, hashBytes, { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r });
+const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+const isSame = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
 /** How many may wait for a hash, of all and of one address. Each takes a fifth of a second, so the last one waits some seconds. */
 const mostWaiting = 20;
 const mostOfOne = 3;
 
-/** A test may take a lower cost. */
-export const createPasswords = (cost: Cost = usualCost) => {
+/** A test may take a lower cost, and count what is derived. */
+export const createPasswords = (cost: Cost = usualCost, deriving: Derive = derive) => {
   const waiting = new Map<string, number>();
   let last: Promise<unknown> = Promise.resolve();
 
@@ -79,31 +83,41 @@ export const createPasswords = (cost: Cost = usualCost) => {
     }
   };
 
-  /** Hashes nothing that anybody has. */
-  const spend = (password: string, address: string) =>
-    inTurn(address, () => hashWith(password, randomBytes(saltBytes), cost));
+  const headWith = (salt: Uint8Array): string => `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${toText(salt)}$`;
 
-  const hash = (password: string, address: string): Promise<string> =>
+  /** The hash of a password that begins so. */
+  const hashFrom = (head: string, password: string, address: string): Promise<string> =>
     inTurn(address, async () => {
-      const salt = randomBytes(saltBytes);
-      const { ln, r, p } = cost;
-      return `$scrypt$ln=${ln},r=${r},p=${p}$${toText(salt)}$${toText(await hashWith(password, salt, cost))}`;
+      const [, , ln, r, p, salt] = headForm.exec(`${head}x`) as unknown as string[];
+      const [N, blocks] = [2 ** Number(ln), Number(r)];
+      const options = { N, r: blocks, p: Number(p), maxmem: 256 * N * blocks };
+      const found = await deriving(canonical(password), Buffer.from(salt as string, 'base64'), hashBytes, options);
+      return head + toText(found);
     });
 
   return {
-    hash,
-    /** Whether a password has this hash. Takes as long where there is none, so that nobody learns who is a member. */
-    async isRight(password: string, hashed: string | undefined, address: string): Promise<boolean> {
-      if (charactersOf(password) === undefined) return false;
-      const [, ln, r, p, salt = '', wanted = ''] = form.exec(hashed ?? '') ?? [];
-      if (ln === undefined) {
-        await spend(password, address);
-        return false;
+    hash: (password: string, salt: Uint8Array, address: string): Promise<string> =>
+      hashFrom(headWith(salt), password, address),
+
+    /**
+     * Which of these hashes are those of the password. Derives it once for all that have the same salt, and once where there is no hash:
+     * so the time does not say how many there are, if all of an e-mail address have the salt of it.
+     */
+    async matching(
+      password: string,
+      hashes: readonly string[],
+      salt: Uint8Array,
+      address: string,
+    ): Promise<ReadonlySet<string>> {
+      if (charactersOf(password) === undefined) return new Set();
+      const heads = new Set(hashes.flatMap((hashed) => headForm.exec(hashed)?.[1] ?? []));
+      if (heads.size === 0) heads.add(headWith(salt));
+      const right = new Set<string>();
+      for (const head of heads) {
+        const found = await hashFrom(head, password, address);
+        for (const hashed of hashes) if (isSame(hashed, found)) right.add(hashed);
       }
-      const stored = { ln: Number(ln), r: Number(r), p: Number(p) };
-      const found = await inTurn(address, () => hashWith(password, Buffer.from(salt, 'base64'), stored));
-      const expected = Buffer.from(wanted, 'base64');
-      return found.length === expected.length && timingSafeEqual(found, expected);
+      return right;
     },
   };
 };

@@ -96,8 +96,12 @@ export const createSessions = ({ store, signIns, now }: Surroundings) => {
       return { memberID: session.memberID, begunTime: session.createdTime };
     },
 
+    /** Whoever began a session ends it, in the audit log too: there the session is not named, so its row may be deleted later. */
     async end({ access: { account, tokenID, token } }: OpenSession): Promise<void> {
-      await store.revokeToken({ account, tokenID, by: token, time: now() });
+      const tokens = await store.listTokens({ account });
+      const createdBy = tokens.find((each) => each.tokenID === tokenID)?.createdBy;
+      const maker = tokens.find((each) => each.tokenID === createdBy);
+      await store.revokeToken({ account, tokenID, by: maker?.token ?? token, time: now() });
     },
 
     async show(

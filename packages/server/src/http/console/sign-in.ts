@@ -1,4 +1,5 @@
 /** Who signs in to the console: by a token, by the code of a one-time link, by a password, by a passkey, or with an invitation. */
+import { createHmac } from 'node:crypto';
 import { memberNameField, roleOf } from '@firsthand/contract/account/members';
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { check } from '@firsthand/contract/checking';
@@ -9,11 +10,11 @@ import { parseAddress } from '../../identity/address.ts';
 import { createTokenText, hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
 import { noInvitation } from '../../store/rules/accounts/members.ts';
-import type { Access, SigningIn, Store } from '../../store/store.ts';
+import type { Access, Store } from '../../store/store.ts';
 import { type AddressOf, bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
 import type { RateLimit } from '../access/rate-limits.ts';
-import { sessionPrefix } from './cookie.ts';
+import { mostInCookie, sessionPrefix } from './cookie.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import type { SignInCodes } from './sign-in-codes.ts';
@@ -36,13 +37,14 @@ export const passwordRates = {
   failedOfEmailaddress: { perSecond: 50 / 3_600, burst: 50 },
 };
 
-/** The most accounts that a password is tried for: each costs a hash. */
-const mostAccounts = 5;
+/** The most accounts that a password is tried for: as many as a browser has sessions of. */
+const mostAccounts = mostInCookie;
+const saltBytes = 16;
 /** The pairs of an address and an e-mail address that are known. */
 const mostKnown = 10_000;
 
 interface Surroundings {
-  readonly store: Pick<Store, 'findMembers' | 'findInvitation' | 'joinMember'>;
+  readonly store: Pick<Store, 'findMembers' | 'findInvitation' | 'joinMember' | 'getChallengeKey'>;
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly addressOf: AddressOf;
   readonly codes: SignInCodes;
@@ -52,7 +54,7 @@ interface Surroundings {
     readonly [Of in keyof typeof passwordRates]: Pick<RateLimit, 'ask' | 'take' | 'giveBack'>;
   };
   /** Counts guesses at codes of invitations, by address. */
-  readonly unknownCodes: Pick<RateLimit, 'take' | 'giveBack'>;
+  readonly unknownCodes: Pick<RateLimit, 'take'>;
   readonly now: () => number;
 }
 
@@ -105,14 +107,15 @@ export const createSignIn = ({
 
   const known = new BoundedMap<string, true>(mostKnown);
 
-  /** The members of these whose password it is. */
-  const withPassword = async (members: readonly SigningIn[], password: string, address: string): Promise<Owner[]> => {
-    const owners: Owner[] = [];
-    for (const { password: hashed, ...member } of members)
-      if (await passwords.isRight(password, hashed, address)) owners.push(member);
-    if (members.length === 0) await passwords.isRight(password, undefined, address);
-    return owners;
-  };
+  /**
+   * The salt of all hashes of an e-mail address: so a password is derived once, whether nobody has the address or the members of several
+   * accounts do. Nobody knows it without the key of the database.
+   */
+  const saltOf = async (emailaddress: string): Promise<Uint8Array> =>
+    createHmac('sha256', await store.getChallengeKey())
+      .update(`salt of passwords\n${emailaddress}`)
+      .digest()
+      .subarray(0, saltBytes);
 
   /** The members with this e-mail address and password. Does not say whether the one or the other is wrong. */
   const ofPassword = async (given: Fields, c: Context): Promise<readonly Owner[]> => {
@@ -133,7 +136,14 @@ export const createSignIn = ({
       const accountUUID = textIn(given, 'accountUUID');
       const members =
         emailaddress === undefined ? [] : await store.findMembers({ emailaddress, accountUUID, most: mostAccounts });
-      const owners = await withPassword(members, password, address);
+      const salt = await saltOf(emailaddress ?? '');
+      const right = await passwords.matching(
+        password,
+        members.map((member) => member.password),
+        salt,
+        address,
+      );
+      const owners = members.filter((member) => right.has(member.password)).map(({ password: _, ...owner }) => owner);
       hasFailed = owners.length === 0;
       if (!hasFailed) {
         known.set(pair, true);
@@ -152,12 +162,11 @@ export const createSignIn = ({
 
   const findInvitation = async (given: Fields, c: Context) => {
     const invitationHash = hashToken(neededText(given, 'code'));
-    const address = addressOf(c);
-    unknownCodes.take(address);
     const found = await store.findInvitation({ hash: invitationHash, time: now() });
-    if (found === undefined) throw noInvitation();
-    unknownCodes.giveBack(address);
-    return { found, hash: invitationHash };
+    if (found !== undefined) return { found, hash: invitationHash };
+    // After the look-up, so that somebody who guesses from the same address holds up nobody with an invitation.
+    unknownCodes.take(addressOf(c));
+    throw noInvitation();
   };
 
   /** The purpose of the challenge for joining with a passkey. */
@@ -171,7 +180,7 @@ export const createSignIn = ({
     }
     const password = neededText(given, 'password');
     checkPassword(password, found.emailaddress);
-    return { password: await passwords.hash(password, addressOf(c)) };
+    return { password: await passwords.hash(password, await saltOf(found.emailaddress), addressOf(c)) };
   };
 
   return {

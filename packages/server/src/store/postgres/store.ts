@@ -10,6 +10,7 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts/accounts.ts';
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
+import { deleteEnded } from './accounts/ended.ts';
 import {
   findInvitation,
   findMembers,
@@ -294,6 +295,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     createShareLink: audited('createShareLink', besideOthers, createShareLink),
     revokeShareLink: audited('revokeShareLink', besideOthers, revokeShareLink),
     noteShareLinkUse: besideOthers(noteShareLinkUse),
+    deleteEnded: besideOthers(deleteEnded),
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [

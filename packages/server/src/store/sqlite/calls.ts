@@ -26,6 +26,7 @@ export const writeNames = [
   'createShareLink',
   'revokeShareLink',
   'noteShareLinkUse',
+  'deleteEnded',
   'noteUnknownProxy',
   'recordAudit',
   'logEvents',

@@ -7,6 +7,7 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
+import { createEndedWriter } from './accounts/ended.ts';
 import { createMemberReader, createMemberWriter } from './accounts/members.ts';
 import { createPasskeyReader, createPasskeyWriter } from './accounts/passkeys.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
@@ -116,6 +117,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     ...createSegmentWriter(db),
     ...createViewWriter(db),
     ...createShareLinkWriter(db, tokens),
+    ...createEndedWriter(db),
     ...createUnknownProxyWriter(db),
     recordAudit,
     logEvents,

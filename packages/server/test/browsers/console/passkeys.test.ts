@@ -1,20 +1,27 @@
-/** Passkeys in Chromium, with an authenticator of the DevTools protocol in place of a fingerprint. */
+/** Passkeys in each engine that has them, with a virtual authenticator in place of a fingerprint; and passwords in the one that has none. */
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, test } from 'vitest';
+import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
+import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
 import { launchChromium } from '../../fixtures/chromium.ts';
-import { violations } from '../../fixtures/in-page.js';
+import {
+  cellsOf,
+  fill,
+  noteProblems,
+  pressExactly,
+  pressInRow,
+  problems,
+  textsOf,
+  violations,
+  visibleText,
+} from '../../fixtures/in-page.js';
 import { openConsole } from './opened.ts';
 import { openShop } from './shop.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 60_000 };
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
+const passkeys = 'Your passkeys';
+const password = 'stone teapots sing at dawn';
 
 /** A shop at a host with a name, which passkeys need. */
 const openNamedShop = async () => {
@@ -22,116 +29,149 @@ const openNamedShop = async () => {
   return { ...shop, url: shop.url.replace('127.0.0.1', 'localhost') };
 };
 
-/** Gives a page an authenticator: that of a laptop, or a key to plug in. Returns how many passkeys it has, and whom it verifies. */
-const addAuthenticator = async (page: Page, transport: 'internal' | 'usb' = 'internal') => {
-  const devTools = await page.context().newCDPSession(page);
-  await devTools.send('WebAuthn.enable');
-  const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', transport, hasResidentKey: true },
-      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-    },
-  });
-  return {
-    count: async () => (await devTools.send('WebAuthn.getCredentials', { authenticatorId })).credentials.length,
-    verifies: (isUserVerified: boolean) =>
-      devTools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+const sees = (tab: Tab, text: string) => expect.poll(() => tab.run(visibleText), soon).toContain(text);
+/** Waits for a page, and notes its problems from then on. */
+const heading = async (tab: Tab, text: string) => {
+  await expect.poll(() => tab.run(textsOf, 'h1'), soon).toContain(text);
+  await tab.run(noteProblems);
+};
+const expectNoProblem = async (tab: Tab) => expect(await tab.run(problems)).toEqual([]);
+const presses = (tab: Tab, text: string) => expect.poll(() => tab.run(pressExactly, text), soon).toBe(true);
+const fills = (tab: Tab, field: string, text: string) => expect.poll(() => tab.run(fill, field, text), soon).toBe(true);
+const removes = (tab: Tab, nth: number) => expect.poll(() => tab.run(pressInRow, passkeys, nth), soon).toBe(true);
+const isAccessible = async (tab: Tab) => {
+  // A text is all that travels to the page.
+  await tab.run(`() => { ${axe.source}; return true; }` as unknown as () => boolean);
+  expect(await tab.run(violations)).toEqual([]);
+};
+
+/** Opens the page of an invitation. */
+const openInvitation = async (session: Session, memberRole: 'owner' | 'viewer') => {
+  const shop = await openNamedShop();
+  const invited = { memberEmailaddress: 'ben@shop.example', memberRole };
+  const { invitationCode, memberID } = await shop.api.inviteMember(invited);
+  const tab = await session.openTab(`${shop.url}/console/join#code=${invitationCode}`);
+  onTestFinished(() => tab.close());
+  await heading(tab, 'Join Shop');
+  await fills(tab, 'input[name=name]', 'Ben Lime');
+  const addAuthenticator = async (transport: 'internal' | 'usb' = 'internal') => {
+    const authenticator = await tab.addAuthenticator?.(transport);
+    if (authenticator === undefined) throw new Error('this engine has no WebAuthn');
+    onTestFinished(() => authenticator.remove());
+    return authenticator;
   };
+  return { shop, memberID, tab, addAuthenticator };
 };
 
-const shows = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(soon);
-const isAccessible = async (page: Page) => {
-  await page.evaluate(axe.source);
-  expect(await page.evaluate(violations)).toEqual([]);
-};
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor(soon);
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-
-it('a person joins with a passkey, signs in with it, adds another one, and removes the first', async () => {
-  const shop = await openNamedShop();
-  const { invitationCode } = await shop.api.inviteMember({
-    ...{ memberEmailaddress: 'ben@shop.example', memberRole: 'owner' },
+describeEngines('passkeys', (engine) => {
+  const hasPasskeys = engine.name !== 'WebKitGTK';
+  let session: Session;
+  beforeAll(async () => {
+    session = await engine.launch();
   });
-  const { page, goto, complaints } = await openConsole(browser, shop);
-  const authenticator = await addAuthenticator(page);
-  await page.goto(`${shop.url}/console/join#code=${invitationCode}`);
-  await heading(page, 'Join Shop');
-  await page.getByLabel('Your name').fill('Ben Lime');
-  await isAccessible(page);
-  await press(page, 'Join with a passkey instead');
-  await heading(page, 'Overview');
-  expect(await authenticator.count()).toBe(1);
+  afterAll(() => session?.close());
 
-  await press(page, 'Sign out');
-  await heading(page, 'Sign in to Firsthand');
-  await isAccessible(page);
-  await press(page, 'Sign in with a passkey');
-  await heading(page, 'Overview');
+  if (!hasPasskeys) {
+    test('are not offered: a person joins and signs in with a password', async () => {
+      const { tab } = await openInvitation(session, 'owner');
+      expect(tab.addAuthenticator).toBeUndefined();
+      expect(await tab.run(visibleText)).not.toMatch(/passkey/i);
+      await fills(tab, 'input[name=password]', password);
+      await presses(tab, 'Join');
+      await heading(tab, 'Overview');
+      await presses(tab, 'Settings');
+      await presses(tab, 'Team');
+      await expect
+        .poll(() => tab.run(cellsOf, 'People who may sign in'), soon)
+        .toEqual([['Ben Lime', 'ben@shop.example', expect.any(String), expect.any(String), '0', expect.any(String)]]);
+      expect(await tab.run(visibleText)).not.toContain(passkeys);
+      await presses(tab, 'Sign out');
+      await heading(tab, 'Sign in to Firsthand');
+      expect(await tab.run(visibleText)).not.toMatch(/passkey/i);
+      await presses(tab, 'Use a password instead');
+      await fills(tab, '#emailaddress', 'ben@shop.example');
+      await fills(tab, '#password', password);
+      await presses(tab, 'Sign in');
+      await heading(tab, 'Settings');
+      await expectNoProblem(tab);
+    });
+    return;
+  }
 
-  await goto('settings?tab=people');
-  await shows(page, 'Your passkeys · 1');
-  const first = page.getByRole('row', { name: /^Passkey/ });
-  await expect.poll(() => first.innerText(), soon).not.toContain('never');
-  await first.getByRole('button', { name: /^Remove the passkey/ }).click();
-  await isAccessible(page);
-  await press(page, 'Remove');
-  await shows(page, 'is your only way to sign in');
-  await press(page, 'Close');
+  test('let a person join and sign in; another one is added, and the first removed', async () => {
+    const { tab, shop, memberID, addAuthenticator } = await openInvitation(session, 'owner');
+    const device = await addAuthenticator();
+    await isAccessible(tab);
+    await presses(tab, 'Join with a passkey instead');
+    await heading(tab, 'Overview');
+    expect(await device.count()).toBe(1);
 
-  // This device has one already: another one takes the second.
-  await press(page, 'Add a passkey …');
-  await page.getByLabel('Name').fill('Phone');
-  await isAccessible(page);
-  await press(page, 'Add');
-  await shows(page, 'This device has a passkey of yours already.');
-  await addAuthenticator(page, 'usb');
-  await press(page, 'Add');
-  await shows(page, 'Your passkeys · 2');
-  await page.getByRole('row', { name: /Phone/ }).waitFor(soon);
-  await first.getByRole('button', { name: /^Remove the passkey/ }).click();
-  await press(page, 'Remove');
-  await shows(page, 'Your passkeys · 1');
-  expect(await first.count()).toBe(0);
-  await page.getByRole('link', { name: 'Audit log' }).click();
-  await page
-    .getByRole('row', { name: /Passkey removed Ben Lime/ })
-    .first()
-    .waitFor(soon);
-  // The refusal to remove the last one, which a browser writes to its console.
-  expect(complaints).toEqual([expect.stringContaining('status of 400')]);
-});
+    await expectNoProblem(tab);
+    await presses(tab, 'Sign out');
+    await heading(tab, 'Sign in to Firsthand');
+    await isAccessible(tab);
+    await presses(tab, 'Sign in with a passkey');
+    await heading(tab, 'Overview');
 
-it('says why nobody was signed in: the person was not verified, or the passkey was removed', async () => {
-  const shop = await openNamedShop();
-  const { invitationCode, memberID } = await shop.api.inviteMember({
-    ...{ memberEmailaddress: 'ben@shop.example', memberRole: 'viewer' },
+    await presses(tab, 'Settings');
+    await presses(tab, 'Team');
+    await sees(tab, 'Your passkeys · 1');
+    await expect.poll(async () => (await tab.run(cellsOf, passkeys))[0]?.[2], soon).not.toBe('never');
+    await removes(tab, 0);
+    await isAccessible(tab);
+    await presses(tab, 'Remove');
+    await sees(tab, 'is your only way to sign in');
+    await presses(tab, 'Close');
+
+    // This device has one already: another one takes the second.
+    await presses(tab, 'Add a passkey …');
+    await fills(tab, 'dialog[open] input', 'Phone');
+    await isAccessible(tab);
+    await presses(tab, 'Add');
+    await sees(tab, 'This device has a passkey of yours already.');
+    const key = await addAuthenticator('usb');
+    await presses(tab, 'Add');
+    await sees(tab, 'Your passkeys · 2');
+    expect(await key.count()).toBe(1);
+    await expect.poll(async () => (await tab.run(cellsOf, 'People who may sign in'))[0]?.[4], soon).toBe('2');
+    expect((await shop.api.listMembers({})).member).toMatchObject([{ memberID, passkeys: 2 }]);
+    await removes(tab, 0);
+    await presses(tab, 'Remove');
+    await sees(tab, 'Your passkeys · 1');
+    expect(await tab.run(cellsOf, passkeys)).toEqual([['Phone', expect.any(String), 'never', expect.any(String)]]);
+    await presses(tab, 'Audit log');
+    await expect.poll(() => tab.run(visibleText), soon).toMatch(/Passkey removed\s+Ben Lime/);
+    await expectNoProblem(tab);
   });
-  const { page } = await openConsole(browser, shop);
-  const authenticator = await addAuthenticator(page);
-  await page.goto(`${shop.url}/console/join#code=${invitationCode}`);
-  await page.getByLabel('Your name').fill('Ben Lime');
-  await press(page, 'Join with a passkey instead');
-  await heading(page, 'Overview');
-  await press(page, 'Sign out');
-  await authenticator.verifies(false);
-  await press(page, 'Sign in with a passkey');
-  await expect.poll(() => page.getByRole('alert').innerText(), soon).toMatch(/^No passkey was used: it was cancelled/);
-  await authenticator.verifies(true);
-  await shop.api.removeMember({ memberID });
-  await press(page, 'Sign in with a passkey');
-  await expect.poll(() => page.getByRole('alert').innerText(), soon).toMatch(/The passkey does not sign in here/);
+
+  test('say why nobody was signed in: the person was not verified, or the passkey was removed', async () => {
+    const { tab, shop, memberID, addAuthenticator } = await openInvitation(session, 'viewer');
+    const device = await addAuthenticator();
+    await presses(tab, 'Join with a passkey instead');
+    await heading(tab, 'Overview');
+    await presses(tab, 'Sign out');
+    await device.verifies(false);
+    await presses(tab, 'Sign in with a passkey');
+    await sees(tab, 'No passkey was used: it was cancelled');
+    await device.verifies(true);
+    await shop.api.removeMember({ memberID });
+    await presses(tab, 'Sign in with a passkey');
+    await sees(tab, 'The passkey does not sign in here');
+  });
 });
 
 it('offers no passkey at an IP address, nor to a browser that does not read its options', async () => {
+  const browser = await launchChromium();
+  onTestFinished(() => browser.close());
+  const signIn = 'Sign in to Firsthand';
   const shop = await openShop();
   const { page, goto } = await openConsole(browser, shop);
   await goto('');
-  await heading(page, 'Sign in to Firsthand');
+  await page.getByRole('heading', { level: 1, name: signIn }).waitFor(soon);
   expect(await page.getByRole('button', { name: /passkey/ }).count()).toBe(0);
-  const named = { ...shop, url: shop.url.replace('127.0.0.1', 'localhost') };
-  const older = await openConsole(browser, named);
+  const older = await openConsole(browser, { ...shop, url: shop.url.replace('127.0.0.1', 'localhost') });
   await older.page.addInitScript('delete PublicKeyCredential.parseRequestOptionsFromJSON');
   await older.goto('');
-  await heading(older.page, 'Sign in to Firsthand');
+  await older.page.getByRole('heading', { level: 1, name: signIn }).waitFor(soon);
   expect(await older.page.getByRole('button', { name: /passkey/ }).count()).toBe(0);
 });

@@ -42,7 +42,13 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   await store.joinMember({ ...joining, access: newToken('viewer') });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   await store.saveView({ account, viewName: 'All', page: 'overview', query: '', time });
-  const shareLink = { shareID: `link-of-${account}`, shareName: 'All', view: '{}', hash: `secret-of-${account}` };
+  const shareLink = {
+    shareID: `link-of-${account}`,
+    shareName: 'All',
+    page: 'overview',
+    view: '{}',
+    hash: `secret-of-${account}`,
+  };
   await store.createShareLink({ account, ...shareLink, expiresTime: time + 1_000, by: server.token, time });
   const request = {
     operation: 'logEvent',

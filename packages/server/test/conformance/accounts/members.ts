@@ -52,7 +52,7 @@ export const describeMembers = (newSite: NewSite): void => {
       const { invitation, invited } = await invite(site, { kind: 'editor', memberName: 'Annie' });
       const { memberID, emailaddress, hash } = invitation;
       expect(invited).toEqual({ memberID, kind: 'editor' });
-      const listed = { memberID, emailaddress, kind: 'editor', createdTime: time, signedInTime: null };
+      const listed = { memberID, emailaddress, kind: 'editor', createdTime: time, signedInTime: null, passkeys: 0 };
       expect(await store.listMembers({ account })).toEqual([
         { ...listed, memberName: 'Annie', joinedTime: null, invitationExpiresTime: time + 1_000 },
       ]);

@@ -80,6 +80,7 @@ export const describePasskeys = (newSite: NewSite): void => {
       const second = newPasskey({ passkeyName: 'Second' });
       await store.addPasskey({ account, memberID, passkey: second, challenge: newChallenge(site), time: time + 1 });
       expect(await namesOf(site, memberID)).toEqual(['First', 'Second']);
+      expect(await store.listMembers({ account })).toMatchObject([{ memberID, passkeys: 2 }]);
       await store.removePasskey({ account, memberID, passkeyID: first.passkeyID, time });
       expect(await store.findPasskey(first)).toBeUndefined();
       const last = { account, memberID, passkeyID: second.passkeyID, time };
@@ -92,6 +93,13 @@ export const describePasskeys = (newSite: NewSite): void => {
       await store.addPasskey({ account, memberID: other, passkey: only, challenge: newChallenge(site), time });
       await store.removePasskey({ account, memberID: other, passkeyID: only.passkeyID, time });
       expect(await namesOf(site, other)).toEqual([]);
+      const counts = (await store.listMembers({ account })).map((member) => [member.memberID, member.passkeys]);
+      expect(new Map(counts as [string, number][])).toEqual(
+        new Map([
+          [memberID, 1],
+          [other, 0],
+        ]),
+      );
     });
 
     test('belong to one member each, and nobody else removes or takes over them', async () => {

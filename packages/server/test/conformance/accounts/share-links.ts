@@ -6,12 +6,18 @@ import { expectRefusal, hour, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
 
 let count = 0;
-const view = '{"page":"overview","query":"","report":[]}';
+const view = '{"query":"","report":[]}';
 
 /** Makes a link that ends in an hour. */
 const make = async ({ store, account, time, server }: Site, changes: Partial<NewShareLink> = {}) => {
   count += 1;
-  const link = { shareID: `share-${count}`, hash: `hash-${count}`, shareName: `Teapots ${count}`, view };
+  const link = {
+    shareID: `share-${count}`,
+    hash: `hash-${count}`,
+    shareName: `Teapots ${count}`,
+    page: 'overview',
+    view,
+  };
   const made = { ...link, account, expiresTime: time + hour, by: server.token, time, ...changes };
   await store.createShareLink(made);
   return made;
@@ -25,7 +31,16 @@ export const describeShareLinks = (newSite: NewSite): void => {
       const site = await newSite({ accountTimezone: 'Asia/Kolkata' });
       const { store, account, time } = site;
       const { shareID, hash, shareName, expiresTime } = await make(site);
-      const opened = { shareID, account, shareName, view, createdTime: time, expiresTime, lastUsedTime: null };
+      const opened = {
+        shareID,
+        account,
+        shareName,
+        page: 'overview',
+        view,
+        createdTime: time,
+        expiresTime,
+        lastUsedTime: null,
+      };
       const accountTimezone = 'Asia/Kolkata';
       expect(await store.findShareLink({ hash, time })).toEqual({ ...opened, accountTimezone });
       expect(await store.findShareLink({ hash, time: expiresTime - 1 })).toBeDefined();
@@ -38,7 +53,7 @@ export const describeShareLinks = (newSite: NewSite): void => {
       const { store, account, time, server } = site;
       const first = await make(site);
       const second = await make(site, { time: time + 1, by: null });
-      const listed = { view, lastUsedTime: null, memberID: null };
+      const listed = { page: 'overview', view: null, lastUsedTime: null, memberID: null };
       expect(await store.listShareLinks({ account })).toEqual(
         [
           { ...second, createdBy: null },
@@ -47,6 +62,7 @@ export const describeShareLinks = (newSite: NewSite): void => {
           return { ...listed, shareID, shareName, createdTime, createdBy, expiresTime };
         }),
       );
+      expect(await store.listShareLinks({ account, views: true })).toMatchObject([{ view }, { view }]);
     });
 
     test('say who made them in a session of a member', async () => {

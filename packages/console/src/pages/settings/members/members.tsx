@@ -39,7 +39,7 @@ const Team = () => {
         {listed !== undefined && listed.length > 0 && (
           <Table
             label="People who may sign in"
-            heads={['Name', 'E-mail address', 'Role', 'Last signed in', '']}
+            heads={['Name', 'E-mail address', 'Role', 'Last signed in', 'Passkeys', '']}
             rows={listed.map((member) => ({
               key: member.memberID,
               cells: [
@@ -47,6 +47,7 @@ const Team = () => {
                 member.memberEmailaddress,
                 <RoleChoice key="role" member={member} />,
                 <State key="state" member={member} />,
+                member.passkeys,
                 <Remove key="remove" member={member} invited={setInvited} />,
               ],
             }))}

@@ -5,12 +5,18 @@ import { Ago, Empty } from '../../../parts/small.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { hasPasskeys } from '../../../passkeys.ts';
 import { useAnswer } from '../../../reading/answer.ts';
+import { readMembers } from '../../../reading/members.ts';
 import { AddPasskey } from './adding.tsx';
 import { listPasskeys } from './own.ts';
 import { RemovePasskey } from './removing.tsx';
 
 export const OwnPasskeys = () => {
-  const { value: listed, again } = useAnswer('passkeys', listPasskeys);
+  const { value: listed, again: readAgain } = useAnswer('passkeys', listPasskeys);
+  /** Also their number in the list of members. */
+  const again = () => {
+    readAgain();
+    readMembers().catch(() => {});
+  };
   if (!listed || (!hasPasskeys && listed.length === 0)) return null;
   return (
     <Card title={`Your passkeys · ${listed.length}`} tools={hasPasskeys && <AddPasskey added={again} />} class="list">

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
-import { Refusal } from '../../../refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import type { AddressOf } from '../../access/client-address.ts';
 import { type AnswerHeaders, type Exchange, headersOf, jsonAnswer } from '../../answers/answers.ts';
@@ -13,7 +12,7 @@ import { type Given, readInput } from '../../request/input.ts';
 import type { BudgetOf } from '../../request/parsing-budget.ts';
 import type { Route } from '../../routes.ts';
 import { withoutAddresses } from './hidden-addresses.ts';
-import type { OpenLink, SharedReports } from './shared-reports.ts';
+import { isUnknown, type OpenLink, type SharedReports } from './shared-reports.ts';
 import { namesIn } from './shown-names.ts';
 
 interface Surroundings {
@@ -79,13 +78,12 @@ export const createSharedRoutes = ({
     return {
       // The maker wrote it for those who open the link.
       shareName: link.shareName,
-      viewPage: view.page,
-      viewQuery: view.query,
+      viewPage: link.page,
       // That of the reports, whatever the account's is by now.
       timezone: view.report[0]?.request.timezone ?? link.accountTimezone,
       expiresTime: isoTime(link.expiresTime),
       report: view.report.map(({ part, operation }) => ({ part, operation })),
-      ...withoutAddresses(await namesIn(store, opened)),
+      ...withoutAddresses({ viewQuery: view.query, ...(await namesIn(store, opened)) }),
     };
   };
 
@@ -108,7 +106,7 @@ export const createSharedRoutes = ({
     try {
       await shared.open(c.req.param('shareSecret'), addressOf(c));
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'unknown_share_link') throw error;
+      if (!isUnknown(error)) throw error;
       return html(exchange, 404, endedPage, endedHeaders);
     }
     return html(exchange, 200, sharedPage, pageHeaders);

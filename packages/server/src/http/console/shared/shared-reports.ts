@@ -29,6 +29,8 @@ export const shareRate = { perSecond: 5, burst: 300 };
 export const unknownLink = (): Refusal =>
   new Refusal('unknown_share_link', { message: 'this link is not valid any more' });
 
+export const isUnknown = (error: unknown): boolean => error instanceof Refusal && error.code === 'unknown_share_link';
+
 /** An open link, with what it shows. */
 export interface OpenLink {
   /** The hash of its secret. */
@@ -53,9 +55,9 @@ const withoutReason = (error: unknown): unknown => {
 interface Surroundings {
   readonly store: Pick<Store, 'findShareLink' | 'noteShareLinkUse'>;
   readonly answering: AnsweringAll<SharedOperation>;
-  /** Counts guesses at secrets, by address. */
-  readonly unknownSecrets: Pick<RateLimit, 'ask' | 'take' | 'giveBack'>;
-  /** Counts requests with a secret, by address. */
+  /** Counts wrong secrets, by address. */
+  readonly unknownSecrets: Pick<RateLimit, 'take'>;
+  /** Counts requests with the secret of an open link, by address. */
   readonly requestsOfAddress: Pick<RateLimit, 'take'>;
   readonly now: () => number;
 }
@@ -70,32 +72,25 @@ const callerOf = ({ account, accountTimezone }: OpenedShareLink, time: number): 
 });
 
 export const createSharedReports = ({ store, answering, unknownSecrets, requestsOfAddress, now }: Surroundings) => {
-  /**
-   * Links that this process has found: their readers are not held up by somebody at the same address who guesses. The first reader of each
-   * link since the process began may be.
-   */
-  const known = new BoundedMap<string, true>(mostKnown);
-
   /** Throws Refusal if no link with this hash is open: the same one, whether it was revoked, has ended or never was. */
   const find = async (hash: string): Promise<OpenedShareLink> => {
     const link = await store.findShareLink({ hash, time: now() });
     if (link !== undefined) return link;
-    known.delete(hash);
     throw unknownLink();
   };
 
-  /** Finds the link with this secret. Throws Refusal as `find` does. */
+  /**
+   * Finds the link with this secret. Throws Refusal as `find` does. It is looked up before anything counts, so that whoever guesses holds up
+   * nobody at the same address who has a link. The look-up of a wrong one reads one index, which costs less than its request did.
+   */
   const open = async (secret: unknown, address: string): Promise<OpenLink> => {
     if (typeof secret !== 'string' || !secretForm.test(secret)) throw unknownLink();
     const hash = hashToken(secret);
-    const isNew = !known.has(hash);
-    // Guesses that are refused don't count, so that they don't hold up those who know a secret.
-    if (isNew) unknownSecrets.ask(address);
+    const link = await find(hash).catch((error: unknown) => {
+      if (isUnknown(error)) unknownSecrets.take(address);
+      throw error;
+    });
     requestsOfAddress.take(address);
-    if (isNew) unknownSecrets.take(address);
-    const link = await find(hash);
-    if (isNew) unknownSecrets.giveBack(address);
-    known.set(hash, true);
     return { hash, link, view: JSON.parse(link.view) };
   };
 

@@ -13,7 +13,7 @@ const dayMilliseconds = 86_400_000;
 
 /** A member in the form of a response. */
 export const memberAnswer = (member: Member, time: number) => {
-  const { memberID, emailaddress, memberName, kind, createdTime, joinedTime, signedInTime } = member;
+  const { memberID, emailaddress, memberName, kind, createdTime, joinedTime, signedInTime, passkeys } = member;
   const { invitationExpiresTime: ends } = member;
   return {
     memberID,
@@ -23,6 +23,7 @@ export const memberAnswer = (member: Member, time: number) => {
     createdTime: isoTime(createdTime),
     ...(joinedTime !== null && { joinedTime: isoTime(joinedTime) }),
     ...(signedInTime !== null && { signedInTime: isoTime(signedInTime) }),
+    passkeys,
     ...(ends !== null && time < ends && { invitationExpiresTime: isoTime(ends) }),
   };
 };

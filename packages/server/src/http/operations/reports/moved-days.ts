@@ -28,3 +28,11 @@ export const createMove = (moving: Moving, timeZone: string, since: number, unti
     return new Date(Date.UTC(year, month - 1 + months, date + days)).toISOString().slice(0, 10);
   };
 };
+
+/** The day after a time, or the first day of the month after it, in the time zone. */
+export const endOfPeriod = (moving: Moving, timeZone: string, time: number): string => {
+  const clock = clockAt(time, timeZone);
+  const [year, month, date] = [clock.getUTCFullYear(), clock.getUTCMonth(), clock.getUTCDate()];
+  const end = moving === 'day' ? Date.UTC(year, month, date + 1) : Date.UTC(year, month + 1);
+  return new Date(end).toISOString().slice(0, 10);
+};

@@ -31,6 +31,8 @@ type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds
 /** What a request means in its account. */
 interface Surroundings extends Meanings {
   readonly zone: string;
+  /** By how many fewer intervals than its limit a report may have: it will be asked about longer ranges. */
+  readonly spareIntervals: number;
 }
 
 /** The fields of a question that not every question has. */
@@ -55,10 +57,12 @@ const intervalsOf = <Counted>(edges: readonly number[], counted: readonly Counte
   }));
 
 const totals: Translation<'reportTotals', TotalsQuestion> = {
-  toQuestion: ({ interval, attrID = null }, range, { zone }) => ({
+  toQuestion: ({ interval, attrID = null }, range, { zone, spareIntervals }) => ({
     report: 'totals',
     value: attrID,
-    edges: interval ? edgesWithin(range, interval, zone, limits.intervalsPerReport) : [range.from, range.to],
+    edges: interval
+      ? edgesWithin(range, interval, zone, limits.intervalsPerReport - spareIntervals)
+      : [range.from, range.to],
   }),
   toAnswer: ({ total, intervals }, { input: { interval }, question: { edges } }) => ({
     total,
@@ -104,11 +108,11 @@ const funnel: Translation<'reportFunnel', FunnelQuestion> = {
 };
 
 const retention: Translation<'reportRetention', RetentionQuestion> = {
-  toQuestion: ({ first, back, interval = 'week' }, range, { zone, ...meanings }) => ({
+  toQuestion: ({ first, back, interval = 'week' }, range, { zone, spareIntervals, ...meanings }) => ({
     report: 'retention',
     first: first ? toCondition(first, meanings) : null,
     back: back ? toCondition(back, meanings) : null,
-    edges: edgesWithin(range, interval, zone, limits.periodsPerRetention),
+    edges: edgesWithin(range, interval, zone, limits.periodsPerRetention - spareIntervals),
   }),
   toAnswer: ({ cohorts }, { question: { edges } }) => ({
     cohort: intervalsOf(
@@ -118,44 +122,71 @@ const retention: Translation<'reportRetention', RetentionQuestion> = {
   }),
 };
 
-/** Without `reports` each operation refuses what it would ask, after it has checked it. */
-export const createReportAnswers = (
+const translations = {
+  reportTotals: totals,
+  reportBreakdown: breakdown,
+  reportFunnel: funnel,
+  reportRetention: retention,
+};
+
+/** A checked request, and what else decides about what it asks. */
+interface Asked<Name extends ReportOperation> {
+  readonly sent: InputOf<Name>;
+  readonly account: number;
+  readonly zone: string;
+  /** When it is asked, in milliseconds since 1970. */
+  readonly time: number;
+  readonly signal: AbortSignal | undefined;
+  readonly spareIntervals?: number;
+}
+
+/** Throws Refusal if the operation would refuse the request. */
+export type CheckReport = <Name extends ReportOperation>(operation: Name, asked: Asked<Name>) => Promise<void>;
+
+/** The operations of reports, and the check that they make before they ask. Without `reports` each refuses what it would ask. */
+export const createReports = (
   store: Known & Pick<Store, 'namePeople'>,
   reports: Reports | undefined,
-): AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'> => {
+): {
+  readonly answering: AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'>;
+  readonly check: CheckReport;
+} => {
   const ask = createAsk(reports);
   const findMeanings = createFindMeanings(store);
-  const answering =
-    <Name extends ReportOperation, One extends Question>({
-      toQuestion,
-      toAnswer,
-    }: Translation<Name, One>): Answering<Name> =>
+
+  /** The questions of a request. Throws Refusal: both are made before one is asked, so that a refusal costs no report. */
+  const prepare = async <Name extends ReportOperation, One extends Question>(
+    { toQuestion }: Translation<Name, One>,
+    { sent, account, zone, time, signal, spareIntervals = 0 }: Asked<Name>,
+  ) => {
+    const { range, earlier } = rangesOf(sent, zone, time);
+    const input: Input<Name> = await replaceSegments(store, account, sent);
+    const named = { ...input, filters: filtersOf(input) };
+    const meanings = await findMeanings(account, named, { now: time, signal });
+    const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
+    const questionAbout = (within: Range) =>
+      ({ ...asked, ...within, ...toQuestion(input, within, { zone, spareIntervals, ...meanings }) }) as One;
+    return { input, kinds: meanings.kinds, question: questionAbout(range), earlier: earlier && questionAbout(earlier) };
+  };
+
+  const answer =
+    <Name extends ReportOperation, One extends Question>(translation: Translation<Name, One>): Answering<Name> =>
     async (sent, caller) => {
       const began = performance.now();
-      const account = accountOf(caller);
       const zone = sent.timezone ?? caller.access.accountTimezone;
-      const { range, earlier } = rangesOf(sent, zone, caller.time);
-      const input = await replaceSegments(store, account, sent);
       const signal = caller.signalOf?.();
-      const named = { ...input, filters: filtersOf(input) };
-      const meanings = await findMeanings(account, named, { now: caller.time, signal });
-      const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
-      const questionAbout = (within: Range) =>
-        ({ ...asked, ...within, ...toQuestion(input, within, { zone, ...meanings }) }) as One;
-      // Both before one is asked, so that a refusal costs no report.
-      const question = questionAbout(range);
-      const earlierQuestion = earlier && questionAbout(earlier);
-
+      const asked = { sent, account: accountOf(caller), zone, time: caller.time, signal };
+      const { input, kinds, question, earlier } = await prepare(translation, asked);
       const partOf = async (about: One) => {
         const { answer, through } = await ask(about, signal);
         const { from, to } = about;
-        const counted = toAnswer(answer, { input, question: about, kinds: meanings.kinds });
+        const counted = translation.toAnswer(answer, { input, question: about, kinds });
         return { through, part: { from: isoTime(from), to: isoTime(to), ...counted } };
       };
       const { part, through } = await partOf(question);
       return {
         ...part,
-        ...(earlierQuestion && { earlier: (await partOf(earlierQuestion)).part }),
+        ...(earlier && { earlier: (await partOf(earlier)).part }),
         timezone: zone,
         through: toCursor('events', through),
         milliseconds: Math.round(performance.now() - began),
@@ -164,11 +195,17 @@ export const createReportAnswers = (
     };
 
   return {
-    reportTotals: answering(totals),
-    reportBreakdown: answering(breakdown),
-    reportFunnel: answering(funnel),
-    reportRetention: answering(retention),
-    reportPeople: createPeopleAnswer(store, reports, findMeanings),
-    reportLive: createLiveAnswer(store, reports, findMeanings),
+    answering: {
+      reportTotals: answer(totals),
+      reportBreakdown: answer(breakdown),
+      reportFunnel: answer(funnel),
+      reportRetention: answer(retention),
+      reportPeople: createPeopleAnswer(store, reports, findMeanings),
+      reportLive: createLiveAnswer(store, reports, findMeanings),
+    },
+    check: async <Name extends ReportOperation>(operation: Name, asked: Asked<Name>) => {
+      // The compiler can't know that the translation is that of the request.
+      await prepare(translations[operation] as unknown as Translation<Name, Question>, asked);
+    },
   };
 };

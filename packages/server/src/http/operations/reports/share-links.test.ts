@@ -229,6 +229,71 @@ describe('a share link', () => {
       { moving: 'month', report: [totals({ from: '2026-11-02' })] },
       'report[0].request.from',
     ],
+    [
+      'hours over six years',
+      { report: [totals({ from: '2020-11-01', to: '2026-11-01', interval: 'hour' })] },
+      'report[0].request.interval',
+    ],
+    [
+      'more weeks of retention than there may be',
+      { report: [{ part: 'a', operation: 'reportRetention', request: { from: '2020-01-01', to: '2026-01-01' } }] },
+      'report[0].request.interval',
+    ],
+    [
+      'weekdays over more than a hundred years',
+      {
+        report: [
+          totals(),
+          { part: 'a', operation: 'reportBreakdown', request: { from: '1700-01-01', to: '2000-01-01', by: 'weekday' } },
+        ],
+      },
+      'report[1].request.by',
+    ],
+    [
+      'a range that is compared with one before 1970',
+      { report: [totals({ from: '1970-01-03', to: '1971-01-01', compare: 'year' })] },
+      'report[0].request.compare',
+    ],
+    [
+      'many conditions on people',
+      {
+        report: [
+          {
+            part: 'a',
+            operation: 'reportFunnel',
+            request: {
+              ...november,
+              step: Array.from({ length: 5 }, () => ({ and: Array(5).fill({ did: { event: 1 } }) })),
+            },
+          },
+        ],
+      },
+      'report[0].request.filter',
+    ],
+    [
+      'hours from a day that moves, which are too many at the end of the day',
+      { moving: 'day', report: [totals({ from: '2026-10-14', interval: 'hour' })] },
+      'report[0].request.interval',
+    ],
+    [
+      'hours from a month that moves, which are too many at the end of the month',
+      { moving: 'month', report: [totals({ from: '2026-10-01', interval: 'hour' })] },
+      'report[0].request.interval',
+    ],
+    [
+      'weeks that move, which touch one more on other days',
+      {
+        moving: 'day',
+        report: [
+          {
+            part: 'a',
+            operation: 'reportRetention',
+            request: { from: '2024-10-28', to: '2026-09-28', interval: 'week' },
+          },
+        ],
+      },
+      'report[0].request.interval',
+    ],
     ['a wrong filter', { report: [totals({ ...november, filter: { event: {} } })] }, 'report[0].request.filter.event'],
     ...['contactTagID', 'contactProfileID', 'event,contactTagID'].map((by): [string, Fields, string] => [
       `groups by ${by}`,
@@ -243,6 +308,14 @@ describe('a share link', () => {
   ])('with %s is refused, by the name of the field', async (_, fields, field) => {
     const [status, , at] = await refused(fields);
     expect([status, at]).toEqual([400, field]);
+  });
+
+  it('is checked as its reports are, with the same words', async () => {
+    const request = { from: '2020-11-01', to: '2026-11-01', interval: 'hour' };
+    const direct = await scene.get('/report/reportTotals', { tokenUUID: scene.tokens.viewer, ...request });
+    const { body } = await create({ report: [totals(request)] });
+    expect(body.error).toEqual({ ...direct.body.error, field: `report[0].request.${direct.body.error.field}` });
+    expect(reports.asked).toEqual([]);
   });
 
   it('holds at most 64 KiB of reports', async () => {

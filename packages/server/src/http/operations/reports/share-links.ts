@@ -1,11 +1,13 @@
 /** Share links: making, listing and revoking them. */
 import { limits } from '@firsthand/contract/limits';
+import type { ViewPage } from '@firsthand/contract/reports/view';
 import { nanoid } from 'nanoid';
 import { hashToken } from '../../../ingest/token.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { type AnsweringAll, accountOf, actOf } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
+import type { CheckReport } from './reports.ts';
 import { type SharedView, shownQuery, toSharedReports } from './shared-view.ts';
 
 const dayMilliseconds = 86_400_000;
@@ -22,6 +24,7 @@ const checkEnd = (expiresTime: number, time: number): void => {
 
 export const createShareLinks = (
   store: Pick<Store, 'listSegments' | 'createShareLink' | 'listShareLinks' | 'revokeShareLink'>,
+  checkReport: CheckReport,
 ): AnsweringAll<'createShareLink' | 'listShareLinks' | 'revokeShareLink'> => ({
   createShareLink: async (
     { shareName, expiresTime: wanted, viewPage: page, viewQuery = '', moving, report },
@@ -31,13 +34,14 @@ export const createShareLinks = (
     const expiresTime = wanted ?? time + limits.shareLinkDefaultDays * dayMilliseconds;
     checkEnd(expiresTime, time);
     const account = accountOf(caller);
-    const making = { store, account, accountTimezone: access.accountTimezone, time };
+    const { accountTimezone } = access;
+    const making = { store, checkReport, account, accountTimezone, time, signal: caller.signalOf?.() };
     const reports = await toSharedReports({ report, moving }, making);
-    const view: SharedView = { page, query: shownQuery(viewQuery, reports), moving, report: reports };
+    const view: SharedView = { query: shownQuery(viewQuery, reports), moving, report: reports };
     // With a prefix by which scanners, and our own log, find it.
     const shareSecret = `share_${nanoid(32)}`;
     const shareID = nanoid();
-    const link = { shareID, shareName, view: JSON.stringify(view), hash: hashToken(shareSecret), expiresTime };
+    const link = { shareID, shareName, page, view: JSON.stringify(view), hash: hashToken(shareSecret), expiresTime };
     await store.createShareLink({ ...link, ...actOf(caller) });
     return { shareID, shareSecret, expiresTime: isoTime(expiresTime) };
   },
@@ -46,10 +50,10 @@ export const createShareLinks = (
     const links = await store.listShareLinks({ account: accountOf(caller) });
     return {
       shareLink: links.map(
-        ({ shareID, shareName, view, createdTime, createdBy, memberID, expiresTime, lastUsedTime }) => ({
+        ({ shareID, shareName, page, createdTime, createdBy, memberID, expiresTime, lastUsedTime }) => ({
           shareID,
           shareName,
-          viewPage: (JSON.parse(view) as SharedView).page,
+          viewPage: page as ViewPage,
           createdTime: isoTime(createdTime),
           createdBy: createdBy ?? '',
           ...(memberID !== null && { memberID }),

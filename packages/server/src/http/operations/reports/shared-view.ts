@@ -4,13 +4,12 @@ import { limits } from '@firsthand/contract/limits';
 import { type InputOf, operations } from '@firsthand/contract/operations';
 import { isContactWord } from '@firsthand/contract/reports/report';
 import type { SharedOperation } from '@firsthand/contract/reports/share-link';
-import type { ViewPage } from '@firsthand/contract/reports/view';
 import { Refusal } from '../../../refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { refusalOf } from '../../operation-route.ts';
 import { replaceSegments } from './filters.ts';
-import { canMove, createMove, type Moving } from './moved-days.ts';
-import { rangesOf } from './ranges.ts';
+import { canMove, createMove, endOfPeriod, type Moving } from './moved-days.ts';
+import type { CheckReport } from './reports.ts';
 
 export interface SharedReport {
   /** The place in the page. */
@@ -22,7 +21,6 @@ export interface SharedReport {
 
 /** The JSON in `view` of a share link of the store. */
 export interface SharedView {
-  readonly page: ViewPage;
   /** The query of the page's address, as `shownQuery` returns it. */
   readonly query: string;
   readonly moving?: Moving | undefined;
@@ -75,18 +73,33 @@ const checkGroups = (request: InputOf<SharedOperation>, at: string): void => {
   if ((request.limit ?? 0) > most) throw invalid(`${at}.limit`, `must be at most ${most} in a share link`);
 };
 
+/**
+ * A range that moves may touch more of the calendar's intervals later. One of whole days touches at most two more weeks or months, and one of
+ * whole months at most three more days.
+ */
+const spareIntervals = 3;
+
+/** The request as it is at its longest: a range that moves and has no end grows until the day or month is over. */
+const longest = (request: InputOf<SharedOperation>, moving: Moving | undefined, zone: string, time: number) =>
+  moving === undefined || request.to !== undefined ? request : { ...request, to: endOfPeriod(moving, zone, time) };
+
 interface Making {
   readonly store: Pick<Store, 'listSegments'>;
+  readonly checkReport: CheckReport;
   readonly account: number;
   readonly accountTimezone: string;
   /** When the link is made, in milliseconds since 1970. */
   readonly time: number;
+  readonly signal: AbortSignal | undefined;
 }
 
-/** Checks the reports of a new link, and replaces segments by the filters that are saved now. Throws Refusal. */
+/**
+ * Checks the reports of a new link as their operations do, and replaces segments by the filters that are saved now. Throws Refusal, which
+ * names the field.
+ */
 export const toSharedReports = async (
   { report, moving }: Pick<InputOf<'createShareLink'>, 'report' | 'moving'>,
-  { store, account, accountTimezone, time }: Making,
+  { store, checkReport, account, accountTimezone, time, signal }: Making,
 ): Promise<SharedReport[]> => {
   const reports: SharedReport[] = [];
   const parts = new Set<string>();
@@ -104,14 +117,14 @@ export const toSharedReports = async (
     checkRange(value, moving, at);
     checkGroups(value, at);
     const timezone = value.timezone ?? accountTimezone;
-    try {
-      rangesOf(value, timezone, time);
-    } catch (error) {
-      if (error instanceof Refusal)
-        throw new Refusal(error.code, { field: `${at}.${error.field}`, message: error.message });
-      throw error;
-    }
     const request = { ...(await replaceSegments(store, account, value, `${at}.`)), timezone };
+    const asked = { account, zone: timezone, time, signal, ...(moving && { spareIntervals }) };
+    await checkReport(operation, { ...asked, sent: longest(request, moving, timezone, time) }).catch(
+      (error: unknown) => {
+        if (!(error instanceof Refusal) || error.field === undefined) throw error;
+        throw new Refusal(error.code, { field: `${at}.${error.field}`, message: error.message });
+      },
+    );
     reports.push({ part, operation, request });
   }
   if (Buffer.byteLength(JSON.stringify(reports)) <= limits.shareLinkBytes) return reports;

@@ -107,7 +107,7 @@ const signedInTime = '(SELECT max(s."createdTime") FROM token s WHERE s."created
 export const listMembers = (db: Connection, { account }: RequestOf<'listMembers'>): Promise<Member[]> =>
   db.all<Member>(
     `SELECT "memberID", emailaddress, "memberName", kind, "createdTime", "joinedTime", ${signedInTime} AS "signedInTime",
-       "invitationExpiresTime"
+       "invitationExpiresTime", (SELECT count(*)::integer FROM passkey p WHERE p."memberID" = m."memberID") AS passkeys
      FROM member m WHERE account = $1 ORDER BY emailaddress`,
     [account],
   );

@@ -7,7 +7,7 @@ import { holdMaker } from './tokens.ts';
 
 export const createShareLink = async (
   db: Transaction,
-  { shareID, account, hash, shareName, view, expiresTime, by = null, time }: RequestOf<'createShareLink'>,
+  { shareID, account, hash, shareName, page, view, expiresTime, by = null, time }: RequestOf<'createShareLink'>,
 ): Promise<void> => {
   // New links of one account wait for each other here, so that each counts those before it.
   await db.all('SELECT 1 FROM account WHERE account = $1 FOR NO KEY UPDATE', [account]);
@@ -18,9 +18,9 @@ export const createShareLink = async (
   ]);
   checkRoomForShareLink(Number(count));
   await db.run(
-    `INSERT INTO share_link ("shareID", account, hash, "shareName", view, "createdTime", "createdBy", "expiresTime")
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [shareID, account, hash, shareName, view, time, by, expiresTime],
+    `INSERT INTO share_link ("shareID", account, hash, "shareName", view, "createdTime", "createdBy", "expiresTime", page)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [shareID, account, hash, shareName, view, time, by, expiresTime, page],
   );
 };
 
@@ -47,18 +47,21 @@ export const findShareLink = (
   { hash, time }: RequestOf<'findShareLink'>,
 ): Promise<OpenedShareLink | undefined> =>
   db.get<OpenedShareLink>(
-    `SELECT s."shareID", s.account, s."shareName", s.view, s."createdTime", s."expiresTime", s."lastUsedTime", a."accountTimezone"
+    `SELECT s."shareID", s.account, s."shareName", s.page, s.view, s."createdTime", s."expiresTime", s."lastUsedTime", a."accountTimezone"
      FROM share_link s JOIN account a USING (account)
      WHERE s.hash = $1 AND $2 < s."expiresTime"
        AND NOT EXISTS (SELECT 1 FROM account_deletion d WHERE d.account = s.account)`,
     [hash, time],
   );
 
-export const listShareLinks = (db: Connection, { account }: RequestOf<'listShareLinks'>): Promise<ListedShareLink[]> =>
+export const listShareLinks = (
+  db: Connection,
+  { account, views = false }: RequestOf<'listShareLinks'>,
+): Promise<ListedShareLink[]> =>
   db.all<ListedShareLink>(
-    `SELECT s."shareID", s."shareName", s.view, s."createdTime", t."tokenID" AS "createdBy", t."memberID", s."expiresTime",
+    `SELECT s."shareID", s."shareName", s.page, CASE WHEN $2 THEN s.view END AS view, s."createdTime", t."tokenID" AS "createdBy", t."memberID", s."expiresTime",
        s."lastUsedTime"
      FROM share_link s LEFT JOIN token t ON t.token = s."createdBy"
      WHERE s.account = $1 ORDER BY s."createdTime" DESC, s."shareID" COLLATE "C"`,
-    [account],
+    [account, views],
   );

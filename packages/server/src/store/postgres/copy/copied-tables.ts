@@ -113,7 +113,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     { from: 'report_view', columns: 'account viewName page query createdTime updatedTime' },
     {
       from: 'share_link',
-      columns: 'shareID account hash shareName view createdTime createdBy expiresTime lastUsedTime',
+      columns: 'shareID account hash shareName page view createdTime createdBy expiresTime lastUsedTime',
     },
     { from: 'user', to: 'user_name', columns: 'userUUID account user' },
     { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },

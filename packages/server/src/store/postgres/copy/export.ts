@@ -57,7 +57,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   report_segment: 'SELECT account, "segmentName", filter, "createdTime", "updatedTime" FROM report_segment',
   report_view: 'SELECT account, "viewName", page, query, "createdTime", "updatedTime" FROM report_view',
   share_link: `
-    SELECT "shareID", account, hash, "shareName", view, "createdTime", "createdBy", "expiresTime", "lastUsedTime"
+    SELECT "shareID", account, hash, "shareName", page, "createdTime", "createdBy", "expiresTime", "lastUsedTime", view
     FROM share_link`,
   // `days` is 0: the days between the first and the last are not known (store/sqlite/contacts/active-days.ts).
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',

@@ -96,7 +96,8 @@ export const createMemberWriter = (db: Connection, { tokens, passkeys }: MemberP
 export const createMemberReader = (db: Connection) => {
   const signedInTime = '(SELECT max(createdTime) FROM token s WHERE s.createdBy = m.token AND s.session)';
   const list = db.prepare<{ account: number }, Member>(`
-    SELECT memberID, emailaddress, memberName, kind, createdTime, joinedTime, ${signedInTime} AS signedInTime, invitationExpiresTime
+    SELECT memberID, emailaddress, memberName, kind, createdTime, joinedTime, ${signedInTime} AS signedInTime, invitationExpiresTime,
+      (SELECT count(*) FROM passkey p WHERE p.memberID = m.memberID) AS passkeys
     FROM member m WHERE account = @account ORDER BY emailaddress`);
   const signingIn = db.prepare<unknown[], SigningIn>(`
     SELECT m.account, m.token, t.tokenID, t.kind, m.password

@@ -10,8 +10,8 @@ export const createShareLinkWriter = (db: Connection, tokens: Pick<TokenWriter, 
   );
   const count = db.prepare<[number], number>('SELECT count(*) FROM share_link WHERE account = ?').pluck();
   const insert = db.prepare(`
-    INSERT INTO share_link (shareID, account, hash, shareName, view, createdTime, createdBy, expiresTime)
-    VALUES (@shareID, @account, @hash, @shareName, @view, @time, @by, @expiresTime)`);
+    INSERT INTO share_link (shareID, account, hash, shareName, page, createdTime, createdBy, expiresTime, view)
+    VALUES (@shareID, @account, @hash, @shareName, @page, @time, @by, @expiresTime, @view)`);
   const remove = db.prepare<{ account: number; shareID: string }>(
     'DELETE FROM share_link WHERE account = @account AND shareID = @shareID',
   );
@@ -38,16 +38,17 @@ export const createShareLinkWriter = (db: Connection, tokens: Pick<TokenWriter, 
 
 export const createShareLinkReader = (db: Connection) => {
   const find = db.prepare<RequestOf<'findShareLink'>, OpenedShareLink>(`
-    SELECT s.shareID, s.account, s.shareName, s.view, s.createdTime, s.expiresTime, s.lastUsedTime, a.accountTimezone
+    SELECT s.shareID, s.account, s.shareName, s.page, s.view, s.createdTime, s.expiresTime, s.lastUsedTime, a.accountTimezone
     FROM share_link s JOIN account a USING (account)
     WHERE s.hash = @hash AND @time < s.expiresTime
       AND NOT EXISTS (SELECT 1 FROM account_deletion d WHERE d.account = s.account)`);
-  const list = db.prepare<RequestOf<'listShareLinks'>, ListedShareLink>(`
-    SELECT s.shareID, s.shareName, s.view, s.createdTime, t.tokenID AS createdBy, t.memberID, s.expiresTime, s.lastUsedTime
+  const list = db.prepare<{ account: number; views: 0 | 1 }, ListedShareLink>(`
+    SELECT s.shareID, s.shareName, s.page, iif(@views, s.view, NULL) AS view, s.createdTime, t.tokenID AS createdBy, t.memberID, s.expiresTime, s.lastUsedTime
     FROM share_link s LEFT JOIN token t ON t.token = s.createdBy
     WHERE s.account = @account ORDER BY s.createdTime DESC, s.shareID`);
   return {
     findShareLink: (request: RequestOf<'findShareLink'>): OpenedShareLink | undefined => find.get(request),
-    listShareLinks: (request: RequestOf<'listShareLinks'>): ListedShareLink[] => list.all(request),
+    listShareLinks: ({ account, views = false }: RequestOf<'listShareLinks'>): ListedShareLink[] =>
+      list.all({ account, views: views ? 1 : 0 }),
   };
 };

@@ -1,0 +1,57 @@
+import type { InputOf } from '@firsthand/contract/operations';
+import type { SharedOperation } from '@firsthand/contract/reports/share-link';
+import { expect, it } from 'vitest';
+import { createReports } from './reports.ts';
+import { requestAt, toSharedReports } from './shared-view.ts';
+
+const day = 86_400_000;
+const store = {
+  listCatalogue: async () => [],
+  listSegments: async () => [],
+  searchContact: async () => ({ contacts: [], next: null }),
+  numberContacts: async () => [],
+  namePeople: async () => ({ users: [], contacts: [] }),
+};
+const { check } = createReports(store, undefined);
+
+type Given = Pick<InputOf<'createShareLink'>, 'moving' | 'report'>;
+
+const making = (time: number) => ({
+  ...{ store, checkReport: check, account: 1, accountTimezone: 'America/New_York', time, signal: undefined },
+});
+
+/** The last minute of a day in New York, on days of each weekday; and that of each month. */
+const created = Date.parse('2026-11-24T04:59Z');
+const times = {
+  day: Array.from({ length: 73 }, (_, nth) => created + nth * 5 * day),
+  month: Array.from({ length: 12 }, (_, nth) => Date.UTC(2026, 11 + nth, 1, 3, 59)),
+};
+
+/** How often the reports of a link were checked as their operations do. */
+const askOften = async ({ moving = 'day', report }: Given): Promise<number> => {
+  const shared = await toSharedReports({ moving, report }, making(created));
+  for (const time of times[moving])
+    for (const one of shared) {
+      const sent = requestAt(one, { moving, createdTime: created, time }) as InputOf<SharedOperation>;
+      await check(one.operation, { sent, account: 1, zone: 'America/New_York', time, signal: undefined });
+    }
+  return times[moving].length;
+};
+
+const totals = (request: object) => ({ part: 'a', operation: 'reportTotals' as const, request: { ...request } });
+const retention = (request: object) => ({ part: 'b', operation: 'reportRetention' as const, request: { ...request } });
+
+it.each<[string, Given]>([
+  ['hours since a day', { moving: 'day', report: [totals({ from: '2026-10-15', interval: 'hour' })] }],
+  [
+    'hours of a month',
+    { moving: 'month', report: [totals({ from: '2026-10-01', to: '2026-11-01', interval: 'hour' })] },
+  ],
+  ['hours since a month', { moving: 'month', report: [totals({ from: '2026-11-01', interval: 'hour' })] }],
+  ['days of months', { moving: 'month', report: [totals({ from: '2024-04-01', to: '2026-12-01', interval: 'day' })] }],
+  ['days since a month', { moving: 'month', report: [totals({ from: '2024-06-01', interval: 'day' })] }],
+  ['97 weeks', { moving: 'day', report: [retention({ from: '2024-11-18', to: '2026-09-28' })] }],
+  ['97 months', { moving: 'day', report: [retention({ from: '2018-09-01', to: '2026-10-01', interval: 'month' })] }],
+])('%s that move are shown until the link ends', async (_, given) => {
+  expect(await askOften(given)).toBeGreaterThan(0);
+});

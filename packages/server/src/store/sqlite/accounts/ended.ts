@@ -1,0 +1,47 @@
+/** Deletes share links and sessions of the console that have ended, some in each commit. */
+import { listedMilliseconds } from '../../rules/accounts/views.ts';
+import type { RequestOf } from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+
+/** What names a token. A session that none of them names may go. */
+const namings = [
+  ['audit', 'token'],
+  ['statement', 'token'],
+  ['claim', 'token'],
+  ['token', 'createdBy'],
+  ['member', 'invitedBy'],
+  ['share_link', 'createdBy'],
+  ['refused_request', 'token'],
+  ['refused_count', 'token'],
+].map(([table, column]) => `NOT EXISTS (SELECT 1 FROM ${table} n WHERE n.${column} = t.token)`);
+
+const isNewest = `t.createdBy IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM token n WHERE n.createdBy = t.createdBy AND n.session AND n.token > t.token)`;
+
+export const createEndedWriter = (db: Connection) => {
+  const removeLinks = db.prepare<{ time: number; most: number }>(
+    'DELETE FROM share_link WHERE shareID IN (SELECT shareID FROM share_link WHERE expiresTime <= @time LIMIT @most)',
+  );
+  const lastOf = db
+    .prepare<{ after: number; most: number }, number | null>(
+      'SELECT max(token) FROM (SELECT token FROM token WHERE token > @after ORDER BY token LIMIT @most)',
+    )
+    .pluck();
+  // The number of a deleted token is not used again.
+  const rememberNumber = db.prepare<[number]>('UPDATE position SET lastToken = max(lastToken, ?)');
+  const removeSessions = db.prepare<{ after: number; last: number; ended: number }>(`
+    DELETE FROM token AS t
+    WHERE t.token > @after AND t.token <= @last AND t.session AND coalesce(t.revokedTime, t.expiresTime) <= @ended
+      AND NOT (${isNewest}) AND ${namings.join(' AND ')}`);
+
+  return {
+    deleteEnded({ time, after, most }: RequestOf<'deleteEnded'>): { deleted: number; next: number | null } {
+      const links = removeLinks.run({ time, most }).changes;
+      const last = lastOf.get({ after, most }) ?? null;
+      if (last === null) return { deleted: links, next: links < most ? null : after };
+      const sessions = removeSessions.run({ after, last, ended: time - listedMilliseconds }).changes;
+      if (sessions > 0) rememberNumber.run(last);
+      return { deleted: links + sessions, next: last };
+    },
+  };
+};
