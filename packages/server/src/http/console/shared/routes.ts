@@ -83,6 +83,7 @@ export const createSharedRoutes = ({
       viewQuery: view.query,
       // That of the reports, whatever the account's is by now.
       timezone: view.report[0]?.request.timezone ?? link.accountTimezone,
+      currency: link.accountCurrency,
       expiresTime: isoTime(link.expiresTime),
       report: view.report.map(({ part, operation }) => ({ part, operation })),
       ...withoutAddresses(await namesIn(store, opened)),
