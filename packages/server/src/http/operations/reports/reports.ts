@@ -17,10 +17,11 @@ import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, type EventKinds, type Meanings, toCondition } from './conditions.ts';
-import { toGrouping } from './dimensions.ts';
+import { type Surroundings as MeaningOfDimensions, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import { createLiveAnswer } from './live.ts';
 import { createFindMeanings, type Known } from './meanings.ts';
+import { ownSitesOf } from './own-sites.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
@@ -29,9 +30,7 @@ type Input<Name extends ReportOperation> = WithoutSegments<InputOf<Name>>;
 type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
 
 /** What a request means in its account. */
-interface Surroundings extends Meanings {
-  readonly zone: string;
-}
+type Surroundings = Meanings & MeaningOfDimensions;
 
 /** The fields of a question that not every question has. */
 type OwnFields<One extends Question> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition'>;
@@ -72,10 +71,10 @@ const namedGroup = (values: readonly (string | null)[], by: readonly DimensionTe
 };
 
 const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
-  toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, { zone, lists }) => ({
+  toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, surroundings) => ({
     report: 'breakdown',
     value: attrID,
-    ...toGrouping(by, range, zone, lists),
+    ...toGrouping(by, range, surroundings),
     sort,
     limit,
   }),
@@ -89,12 +88,12 @@ const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
 const toSteps = (steps: readonly number[]) => steps.map((reached) => ({ reached }));
 
 const funnel: Translation<'reportFunnel', FunnelQuestion> = {
-  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100 }, range, { zone, ...meanings }) => ({
+  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100 }, range, surroundings) => ({
     report: 'funnel',
-    steps: step.map((one) => toCondition(one, meanings)),
+    steps: step.map((one) => toCondition(one, surroundings)),
     withinMilliseconds: within * 1_000,
     per,
-    ...(by && { groups: { ...toGrouping(by, range, zone, meanings.lists), limit } }),
+    ...(by && { groups: { ...toGrouping(by, range, surroundings), limit } }),
   }),
   toAnswer: ({ steps, rows, others }, { input: { by = [] }, kinds }) => ({
     step: toSteps(steps),
@@ -134,6 +133,7 @@ export const createReportAnswers = (
       const began = performance.now();
       const account = accountOf(caller);
       const zone = sent.timezone ?? caller.access.accountTimezone;
+      const own = ownSitesOf(caller.access.accountOrigin);
       const { range, earlier } = rangesOf(sent, zone, caller.time);
       const input = await replaceSegments(store, account, sent);
       const signal = caller.signalOf?.();
@@ -141,7 +141,7 @@ export const createReportAnswers = (
       const meanings = await findMeanings(account, named, { now: caller.time, signal });
       const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
       const questionAbout = (within: Range) =>
-        ({ ...asked, ...within, ...toQuestion(input, within, { zone, ...meanings }) }) as One;
+        ({ ...asked, ...within, ...toQuestion(input, within, { zone, own, ...meanings }) }) as One;
       // Both before one is asked, so that a refusal costs no report.
       const question = questionAbout(range);
       const earlierQuestion = earlier && questionAbout(earlier);
