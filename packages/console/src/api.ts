@@ -34,9 +34,9 @@ const wordings: Partial<Record<FirsthandError['code'], string>> = {
   unknown_contact: 'There is no such person in this account.',
 };
 
-/** Messages of the API begin with a small letter, and end without a full stop. */
+/** Messages of the API begin with a small letter or the name of a field, and end without a full stop. */
 const toSentence = (message: string): string => {
-  const text = message.trim();
+  const text = message.trim().replace(/^`[^`]+` (?=must|is )/, 'this value ');
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');
 };
 

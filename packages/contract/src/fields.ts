@@ -400,6 +400,11 @@ const isTimezone = (value: string) => {
 const timezoneForm = 'must be an IANA time zone, such as Europe/London';
 export const timezone = name.refine(isTimezone, timezoneForm).meta({ form: timezoneForm, example: 'Europe/London' });
 
+const currencyForm = 'must be a currency code of ISO 4217 in capital letters, such as EUR';
+export const currency = name
+  .refine((value) => Intl.supportedValuesOf('currency').includes(value), currencyForm)
+  .meta({ form: currencyForm, example: 'EUR' });
+
 /** A filter by an attribute: that it is there, or with `attrValue` that it has this value. */
 export const attributeFilter = (what: 'events' | 'contacts') => ({
   attrID: described(optional(attrID), `Only ${what} with this attribute.`),

@@ -28,6 +28,7 @@ export const openBenchmark = async (path: string, time = Date.now()): Promise<{ 
       accountName: 'Benchmark',
       accountOrigin: [],
       accountTimezone: 'UTC',
+      accountCurrency: '',
       strict: false,
       browserCatalogue: false,
       enrich: true,

@@ -77,7 +77,7 @@ const questionsOf = ({ account, time }: Site): Question[] => {
       per: 'person',
     },
     { ...asked, report: 'retention', first: null, back: { eventIDs: [1] }, edges },
-    { ...asked, report: 'live', ownHosts: [], ownSuffixes: [], limit: 2 },
+    { ...asked, report: 'live', own: { hosts: [], suffixes: [] }, limit: 2 },
   ];
 };
 

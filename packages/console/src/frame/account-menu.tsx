@@ -2,6 +2,7 @@
 import { messageOf } from '../api.ts';
 import { show } from '../parts/notices.tsx';
 import { hrefOfAccount, isAdding, session, sessions, signOut } from '../session.ts';
+import { Further } from './further.tsx';
 
 export const AccountMenu = () => {
   const { accountUUID, accountName } = session.value ?? { accountUUID: '', accountName: '' };
@@ -34,6 +35,9 @@ export const AccountMenu = () => {
             </button>
           </li>
         )}
+        <li class="narrow-only">
+          <Further />
+        </li>
       </ul>
     </details>
   );

@@ -1,14 +1,14 @@
 /** The frame of every page: navigation, account, what is open over the page. */
 import { useEffect } from 'preact/hooks';
 import { hrefOf, pageName } from '../address.ts';
-import { messageOf } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Mark } from '../parts/mark.tsx';
-import { Notices, show } from '../parts/notices.tsx';
+import { Notices } from '../parts/notices.tsx';
 import { SampleShopNotice } from '../parts/sample-shop.tsx';
 import { account } from '../reading/account.ts';
-import { session, signOut } from '../session.ts';
+import { session } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { Further } from './further.tsx';
 import { findKey, keyTable, overlay } from './keys.ts';
 import { Page, titleOf } from './page.tsx';
 import { pages } from './pages.ts';
@@ -77,17 +77,7 @@ export const Frame = () => {
         </nav>
         <div class="side-foot">
           {kind === 'viewer' && <span class="badge badge-plain">Read only</span>}
-          <a href="../docs/">Docs</a>
-          <button type="button" class="quiet" onClick={() => (overlay.value = 'keys')}>
-            Keys
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => signOut().catch((error) => show({ text: messageOf(error), isProblem: true }))}
-          >
-            Sign out
-          </button>
+          <Further />
         </div>
       </header>
       <main id="content" tabIndex={-1}>

@@ -4,7 +4,7 @@ export const settingsTabs = {
   people: 'Team',
   shared: 'Share links',
   refused: 'Refused',
-  privacy: 'Privacy',
+  privacy: 'Account',
   storage: 'Storage and backups',
   audit: 'Audit log',
 } as const;

@@ -94,7 +94,7 @@ const stepsOf = (service: Service): readonly Step[] => {
             title: 'Let the server make backups',
             isDone: (service?.backupSeconds ?? 0) > 0,
             help: 'With BACKUP_DIR it makes one each day, and checks it.',
-            href: '../docs/run-it#backups',
+            href: '../docs/backups',
           },
         ]
       : []),

@@ -20,8 +20,16 @@ const open = async (): Promise<ComponentType> => {
   const Content = await contents[view.viewPage]();
   sharedView.value = view;
   // All that the parts of a page read of the account.
-  const { timezone: accountTimezone, event, attr } = view;
-  account.value = { accountTimezone, event, attr, tag: [], profile: [], accountOrigin: [] } as unknown as Account;
+  const { timezone: accountTimezone, currency: accountCurrency, event, attr } = view;
+  account.value = {
+    accountTimezone,
+    accountCurrency,
+    event,
+    attr,
+    tag: [],
+    profile: [],
+    accountOrigin: [],
+  } as unknown as Account;
   showHere(view.viewPage === 'overview' ? '' : view.viewPage, view.viewQuery);
   document.title = `${view.shareName} · Firsthand`;
   followDays();

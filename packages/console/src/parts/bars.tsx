@@ -21,14 +21,17 @@ interface BarsProps {
   /** What is counted, as the head of its column. */
   readonly unit: string;
   readonly what: string;
-  /** What further values count together, and how many there are, if that is known. */
-  readonly others?: { readonly groups?: number; readonly count: number } | undefined;
+  /** What further values count together, how many there are, and where all are seen, as far as that is known. */
+  readonly others?:
+    | { readonly groups?: number; readonly count: number; readonly href?: string | undefined }
+    | undefined;
   /** What to say when there is no bar. */
   readonly none?: string;
 }
 
 export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this range' }: BarsProps) => {
   if (bars.length === 0) return <Empty title={none} />;
+  const further = others?.groups === undefined ? 'Others' : `${formatWhole(others.groups)} more`;
   const most = Math.max(...bars.map(({ count }) => count), 1);
   return (
     <table class="bars">
@@ -68,9 +71,13 @@ export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this 
         <tfoot>
           <tr>
             <th scope="row">
-              <span class="bar-label">
-                {others.groups === undefined ? 'Others' : `${formatWhole(others.groups)} more`}
-              </span>
+              {others.href === undefined ? (
+                <span class="bar-label">{further}</span>
+              ) : (
+                <a class="bar-label" href={others.href} title={`All ${what.toLowerCase()}`}>
+                  {further}
+                </a>
+              )}
             </th>
             <td class="number">
               {formatWhole(others.count)} <span class="share" />

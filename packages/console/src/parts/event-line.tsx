@@ -2,6 +2,7 @@
 import type { AnswerFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { programIn } from '../reading/browser.ts';
 import { attributeName } from '../reading/filter.ts';
 import { At, Badge, Copyable } from './small.tsx';
 
@@ -41,12 +42,6 @@ const gist = (event: LoggedEvent): string => {
   return first ? `${attributeName(first.attrID)} ${first.attrValue}` : '';
 };
 
-/** Names that are longer than a column of a list. */
-const shortNames: ReadonlyMap<string, string> = new Map([
-  ['Microsoft Edge', 'Edge'],
-  ['Samsung Internet for Android', 'Samsung Internet'],
-]);
-
 interface EventLineProps {
   readonly event: LoggedEvent;
   /** Whose it is, where the list is of several people. */
@@ -56,8 +51,7 @@ interface EventLineProps {
 export const EventLine = ({ event, who }: EventLineProps) => {
   const [isOpen, setOpen] = useState(false);
   const { eventName, eventTime, eventUUID, eventAttrArray, userUUID, eventTimeReplaced, why } = event;
-  const [browser, system] = [firstOf(event, '$browser'), firstOf(event, '$os')];
-  const device = [shortNames.get(browser) ?? browser, system].filter(Boolean).join(' on ');
+  const device = programIn(eventAttrArray);
   return (
     <li class={isOpen ? 'event event-open' : 'event'}>
       <div class="event-line">
@@ -65,13 +59,13 @@ export const EventLine = ({ event, who }: EventLineProps) => {
         <button type="button" class="event-name" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {eventName}
         </button>
+        {who && <span class="event-who">{who}</span>}
         <span class="event-gist">{gist(event)}</span>
         {isOfRobot(event) && (
           <span class="event-robot" title="Reports leave robots out">
             <Badge tone="open">robot</Badge>
           </span>
         )}
-        {who && <span class="event-who">{who}</span>}
         <span class="event-device soft" title={device}>
           {device}
         </span>

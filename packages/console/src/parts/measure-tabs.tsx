@@ -1,6 +1,6 @@
 /** The measures of a report as tabs: each with its count, and how it changed since the earlier range. */
 import { hrefWith } from '../address.ts';
-import { formatChange, formatDecimal, formatShort } from '../reading/format.ts';
+import { formatChange, type NumberForms, plainNumbers } from '../reading/format.ts';
 import type { Counts, Totals } from './plot/totals-plot.tsx';
 
 export interface Measure {
@@ -8,6 +8,8 @@ export interface Measure {
   readonly label: string;
   readonly hint?: string;
   readonly of: (counts: Counts) => number;
+  /** How its numbers are written, if not as plain ones. */
+  readonly forms?: NumberForms;
 }
 
 interface MeasureTabsProps {
@@ -18,7 +20,7 @@ interface MeasureTabsProps {
 
 export const MeasureTabs = ({ measures, chosen, totals }: MeasureTabsProps) => (
   <nav class="measures" aria-label="Measure">
-    {measures.map(({ name, label, hint, of }, index) => {
+    {measures.map(({ name, label, hint, of, forms = plainNumbers }, index) => {
       const now = of(totals.total);
       const change = totals.earlier && formatChange(now, of(totals.earlier.total));
       return (
@@ -29,7 +31,7 @@ export const MeasureTabs = ({ measures, chosen, totals }: MeasureTabsProps) => (
           title={hint}
         >
           <span class="measure-label">{label}</span>
-          <strong title={formatDecimal(now)}>{formatShort(now)}</strong>
+          <strong title={forms.decimal(now)}>{forms.short(now)}</strong>
           {change && <span class={`change ${change.startsWith('−') ? 'change-down' : 'change-up'}`}>{change}</span>}
         </a>
       );

@@ -33,6 +33,9 @@ const names = computed(() => ({
 export const nameOf = (catalogue: 'tag' | 'profile' | 'attr' | 'event', id: string): string =>
   names.value[catalogue].get(id) ?? id;
 
+/** The currency of sums; '' for none. */
+export const currency = computed(() => account.value?.accountCurrency ?? '');
+
 /** The attribute that holds what was paid: the first that the catalogue calls a currency. */
 export const revenueAttrID = computed(
   () => account.value?.attr.find(({ attrType }) => attrType === 'currency')?.attrID,

@@ -1,5 +1,6 @@
 /** Numbers, times and durations for people, as the reader's browser writes them. */
-import { timezone } from './account.ts';
+import { computed } from '@preact/signals';
+import { currency, timezone } from './account.ts';
 
 /** The reader's languages as far as they are language tags: WebKitGTK names a system's locale `C` too. */
 const locale = navigator.languages.filter((tag) => {
@@ -11,18 +12,40 @@ const locale = navigator.languages.filter((tag) => {
 });
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
-const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
-const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
 const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
 const precisePercent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
 
 export const formatWhole = (value: number): string => whole.format(value);
-/** At most four digits, and a letter for more: `4.75`, `6,661`, `12.3K`. */
-export const formatShort = (value: number): string => {
-  const size = Math.abs(value);
-  return (size < 1_000 ? decimal : size < 10_000 ? whole : short).format(value);
+
+export interface NumberForms {
+  /** At most four digits, and a letter for more: `4.75`, `6,661`, `12.3K`. */
+  readonly short: (value: number) => string;
+  readonly decimal: (value: number) => string;
+}
+const formsOf = (style: Intl.NumberFormatOptions, decimals: Intl.NumberFormatOptions): NumberForms => {
+  const formatter = (options: Intl.NumberFormatOptions) =>
+    new Intl.NumberFormat(locale, { ...style, minimumFractionDigits: 0, ...options });
+  const decimal = formatter(decimals);
+  const thousands = formatter({ maximumFractionDigits: 0 });
+  const compact = formatter({ notation: 'compact', maximumFractionDigits: 1 });
+  return {
+    short: (value) => {
+      const size = Math.abs(value);
+      return (size < 1_000 ? decimal : size < 10_000 ? thousands : compact).format(value);
+    },
+    decimal: (value) => decimal.format(value),
+  };
 };
-export const formatDecimal = (value: number): string => decimal.format(value);
+export const plainNumbers = formsOf({}, { maximumFractionDigits: 2 });
+/** Sums in the account's currency, with as many decimals as it has; as plain numbers if the account has none. */
+export const moneyForms = computed(() =>
+  currency.value
+    ? formsOf(
+        { style: 'currency', currency: currency.value, currencyDisplay: 'narrowSymbol' },
+        { minimumFractionDigits: undefined },
+      )
+    : plainNumbers,
+);
 export const formatShare = (share: number): string =>
   (share > 0 && share < 0.1 ? precisePercent : percent).format(share);
 /** `+12%` */

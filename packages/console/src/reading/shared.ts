@@ -7,6 +7,7 @@ export interface SharedView {
   readonly viewPage: 'overview' | 'events';
   readonly viewQuery: string;
   readonly timezone: string;
+  readonly currency: string;
   readonly expiresTime: string;
   readonly report: readonly { readonly part: string; readonly operation: string }[];
   readonly event: readonly { readonly eventID: number; readonly eventName: string }[];

@@ -87,6 +87,8 @@ const origin = field.described(
 
 const accountName = field.described(field.filledText(limits.nameLength), 'The name of the account.', 'Shop');
 const accountTimezone = field.described(field.timezone, 'The time zone in which countEvents counts.');
+const currencyMeaning = 'The currency in which pages show sums of attributes of the type `currency`.';
+const accountCurrency = field.described(field.currency, currencyMeaning);
 const accountOrigin = 'The origins of the pages that may use a browser token. An empty list allows all.';
 const strict = field.described(field.flag, 'Whether an ID that no catalogue lists is refused.', false);
 const browserCatalogue = field.described(
@@ -103,6 +105,11 @@ const enrich = field.described(
 const settings = {
   accountOrigin: field.optional(field.list(origin, limits.originsPerAccount)).describe(accountOrigin),
   accountTimezone: field.optional(accountTimezone),
+  accountCurrency: field.described(
+    field.clearable(accountCurrency),
+    `${currencyMeaning} null: none, and pages show numbers without a currency.`,
+    'EUR',
+  ),
   strict: field.optional(strict),
   browserCatalogue: field.optional(browserCatalogue),
   enrich: field.optional(enrich),
@@ -173,6 +180,7 @@ export const account = z
     accountName: told(accountName),
     accountOrigin: z.array(told(origin)).describe(accountOrigin),
     accountTimezone: told(accountTimezone),
+    accountCurrency: text(`${currencyMeaning} "" for none.`, 'EUR'),
     strict: flag(strict.description ?? '', false),
     browserCatalogue: flag(browserCatalogue.description ?? '', false),
     enrich: flag(enrich.description ?? '', true),

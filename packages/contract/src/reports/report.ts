@@ -119,7 +119,10 @@ export const reportTotalsOutput = answer({
 });
 
 const contactWords = ['contactProfileID', 'contactTagID'] as const;
-const dimensionWords = ['event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost', ...contactWords] as const;
+const dimensionWords = [
+  ...(['event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost', 'entryReferrerHost'] as const),
+  ...contactWords,
+] as const;
 /** Before an attrID: the attribute of the event itself, or of the first or last event of its session that has it. */
 const attributePrefixes = ['attr:', 'first:', 'last:'] as const;
 type AttributePrefix = (typeof attributePrefixes)[number];
@@ -155,7 +158,7 @@ export const by = field
   )
   .meta({
     description:
-      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `first:utm_campaign` and `last:utm_campaign` are that attribute of the first and last event with one in the session. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are `first:path` and `last:path`. `referrerHost` is the host in the attribute `referrer`. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each. Both are null for events of nobody, and where no listed one is.',
+      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `first:utm_campaign` and `last:utm_campaign` are that attribute of the first and last event with one in the session. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are `first:path` and `last:path`. `referrerHost` is the host in the attribute `referrer`, and `entryReferrerHost` that in `first:referrer`; both are null for hosts of `accountOrigin` and of the visitor’s own machine. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each. Both are null for events of nobody, and where no listed one is.',
     example: 'attr:product',
     sent: { type: 'string' },
   });

@@ -43,6 +43,7 @@ export const newAccount = (
       accountName: input.accountName,
       accountOrigin: canonicalOrigins(input.accountOrigin ?? []),
       accountTimezone: input.accountTimezone ?? 'UTC',
+      accountCurrency: input.accountCurrency ?? '',
       strict: input.strict ?? false,
       browserCatalogue: input.browserCatalogue ?? false,
       enrich: input.enrich ?? true,

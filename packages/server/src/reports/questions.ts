@@ -86,6 +86,12 @@ export interface ContactList {
   readonly contacts: Float64Array;
 }
 
+/** The hosts of the account's sites, and for all hosts of a domain how these end (`.shop.example`). A page of theirs is no referrer. */
+export interface OwnSites {
+  readonly hosts: readonly string[];
+  readonly suffixes: readonly string[];
+}
+
 /** How events are grouped. */
 export type Dimension =
   | { readonly attrID: string }
@@ -97,8 +103,8 @@ export type Dimension =
   | { readonly by: 'weekday' | 'hour' }
   /** The attribute of the first or last event of the session that has it. */
   | { readonly attrID: string; readonly of: 'first' | 'last' }
-  /** The host in the attribute `referrer`. */
-  | { readonly by: 'referrerHost' };
+  /** The host in the attribute `referrer`, unless it is of an own site. `entryReferrerHost`: in that of the session's first event that has one, even an empty one. */
+  | { readonly by: 'referrerHost' | 'entryReferrerHost'; readonly own: OwnSites };
 
 type MeasureName = 'events' | 'users' | 'people' | 'sessions';
 
@@ -220,9 +226,7 @@ export interface PeopleAnswer {
 
 export interface LiveQuestion extends Asked {
   readonly report: 'live';
-  /** Referrers with one of these hosts, or with a host that ends like one of `ownSuffixes`, say nothing. */
-  readonly ownHosts: readonly string[];
-  readonly ownSuffixes: readonly string[];
+  readonly own: OwnSites;
   /** The most rows of each list. */
   readonly limit: number;
 }

@@ -133,10 +133,15 @@ const offsets = fc.constantFrom<readonly (readonly [number, number])[]>(
   ],
   [[-1, 12 * hour + 17_000]],
 );
+const own = fc.record({
+  hosts: fc.subarray(['news.example', 'shop.example']),
+  suffixes: fc.subarray(['.shop.example']),
+});
 const dimension: fc.Arbitrary<Dimension> = fc.oneof(
   fc.record({ attrID }),
   fc.record({ attrID, of: fc.constantFrom('first', 'last') }),
-  fc.record({ by: fc.constantFrom('event', 'weekday', 'hour', 'referrerHost') }),
+  fc.record({ by: fc.constantFrom('event', 'weekday', 'hour') }),
+  fc.record({ by: fc.constantFrom('referrerHost', 'entryReferrerHost'), own }),
   fc
     .array(fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { minLength: 1 }), { maxLength: 3 })
     .map((all) => ({ lists: all.map((list, nth) => ({ value: `list ${nth}`, contacts: Float64Array.from(list) })) })),
@@ -237,8 +242,7 @@ const question: fc.Arbitrary<Question> = fc.oneof(
     .record({
       ...base,
       report: fc.constant('live' as const),
-      ownHosts: fc.subarray(['news.example', 'shop.example']),
-      ownSuffixes: fc.subarray(['.shop.example']),
+      own,
       limit: fc.integer({ min: 1, max: 4 }),
       edges,
     })

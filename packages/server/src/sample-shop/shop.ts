@@ -159,6 +159,7 @@ export const definition = () =>
   createAccountInput.parse({
     accountName,
     accountOrigin: [origin],
+    accountCurrency: currency,
     profile: [
       { profileID: 'customer', profileName: 'Customer' },
       { profileID: 'member', profileName: 'Member' },

@@ -500,7 +500,9 @@ export interface NewShareLink extends ShareLink, Change {
 export interface OpenedShareLink extends ShareLink {
   readonly account: number;
   readonly view: string;
+  readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
+  readonly accountCurrency: string;
   readonly createdTime: number;
   readonly lastUsedTime: number | null;
 }
@@ -531,6 +533,8 @@ interface AccountSettings extends CatalogueSettings {
   readonly accountName: string;
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
+  /** A code of ISO 4217; '' for none. */
+  readonly accountCurrency: string;
   /** Whether events of browser tokens get labels. */
   readonly enrich: boolean;
 }

@@ -101,8 +101,10 @@ test('an editor token changes contacts, catalogues and segments, over all operat
     expect(body.account).not.toHaveProperty('token');
     expect(JSON.stringify(body)).not.toContain(tokens.browser);
     const update = (fields: object) => post('/account/updateAccount', { tokenUUID: tokens.editor, ...fields });
-    for (const field of ['accountName', 'accountTimezone', 'strict', 'browserCatalogue', 'enrich', 'accountOrigin']) {
-      const values = { accountName: 'Mine', accountTimezone: 'UTC', accountOrigin: [] };
+    for (const field of [
+      ...['accountName', 'accountTimezone', 'accountCurrency', 'strict', 'browserCatalogue', 'enrich', 'accountOrigin'],
+    ]) {
+      const values = { accountName: 'Mine', accountTimezone: 'UTC', accountCurrency: 'EUR', accountOrigin: [] };
       const refused = await update({
         [field]: (values as Record<string, unknown>)[field] ?? true,
         tag: [{ tagID: field }],

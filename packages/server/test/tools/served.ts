@@ -184,6 +184,7 @@ export const makeAccountIn = async (databaseURL: string): Promise<string> => {
     accountName: 'Faults',
     accountOrigin: [],
     accountTimezone: 'UTC',
+    accountCurrency: '',
     strict: false,
     browserCatalogue: false,
     enrich: true,

@@ -30,12 +30,12 @@ type Row = AnswerFor<'reportBreakdown'>['row'][number];
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
-  const { by, title, label = String, condition, isOrdered } = dimension;
+  const { by, title, label = String, none = 'None', condition, isOrdered } = dimension;
   const isWhole = query.value.get('rows') === 'all';
   const request = { ...asked, by, sort: measure, limit: isWhole ? allRows : fewRows };
   const heading = `${what} by ${title.toLowerCase()}`;
   const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
-  const textOf = (value: string | null) => (value === null ? 'None' : label(value) || '(empty)');
+  const textOf = (value: string | null) => (value === null ? none : label(value) || '(empty)');
   const chosen = chosenNumber();
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
   const save = () =>

@@ -10,6 +10,8 @@ export interface Dimension {
   readonly by: RequestFor<'reportBreakdown'>['by'];
   readonly title: string;
   readonly label?: (value: string) => string;
+  /** What is written for events without a value; `None` if absent. */
+  readonly none?: string;
   /** The condition that a click on a value adds. */
   readonly condition?: (value: string) => Condition;
   /** Whether the values have an order of their own. */
@@ -30,6 +32,7 @@ const words: readonly Dimension[] = [
   { by: 'first:utm_campaign', title: 'Campaign of the visit' },
   { by: 'first:utm_source', title: 'Source of the visit' },
   { by: 'first:utm_medium', title: 'Medium of the visit' },
+  { by: 'entryReferrerHost', title: 'Referring site of the visit', none: 'Direct / none' },
   { by: 'referrerHost', title: 'Referring site' },
   {
     by: 'contactTagID',

@@ -1,11 +1,12 @@
 /** The people of the range by what they looked at, where they came from, what they use, and what they did. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
+import { hrefOf } from '../../address.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
-import { account, nameOf, timezone } from '../../reading/account.ts';
-import { type Condition, filterWith, hrefToAdd } from '../../reading/filter.ts';
+import { nameOf, timezone } from '../../reading/account.ts';
+import { type Condition, conditions, filterWith, hrefToAdd } from '../../reading/filter.ts';
 import { formatCountry } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
@@ -18,8 +19,10 @@ interface Tab {
   /** `by` of reportBreakdown. */
   readonly by: string;
   /** Only these events. */
-  readonly only?: Condition | (() => Condition);
+  readonly only?: Condition;
   readonly label?: (value: string) => string;
+  /** The label of those without a value. */
+  readonly none?: string;
   /** The condition that a click adds. */
   readonly condition?: (value: string) => Condition;
 }
@@ -33,24 +36,15 @@ const attribute = (title: string, attrID: string, label?: Tab['label']): Tab => 
 });
 
 /**
- * Where people came from. Only their first event has it, so a click asks for all that these people did: else it would seem that nobody who
- * came has bought anything.
+ * Where the sessions of people came from, of all. Only their first event has it, so a click asks for all that these people did: else it
+ * would seem that nobody who came has bought anything.
  */
-const origin = (title: string, attrID: string): Tab => ({
-  ...attribute(title, attrID),
+const origin = (title: string, attrID: string, none: string): Tab => ({
+  title,
+  by: `first:${attrID}`,
+  none,
   condition: (value) => ({ did: { filter: { attrID, is: [value] } } }),
 });
-
-/** Sites that are left out of the referrers. More of them would make the filter too large. */
-const mostOwnSites = 10;
-
-/** Page views that came from another site than the account's own. */
-const fromElsewhere = (): Condition => {
-  const own = (account.value?.accountOrigin ?? []).slice(0, mostOwnSites);
-  const isOfSite = (origin: string): Condition => ({ not: { attrID: 'referrer', contains: `${origin}/` } });
-  const withReferrer: Condition = { attrID: 'referrer', contains: '://' };
-  return own.length === 0 ? withReferrer : { and: [withReferrer, ...own.map(isOfSite)] };
-};
 
 /** `phone` → `Phone` */
 const capitalized = (value: string): string => value.charAt(0).toUpperCase() + value.slice(1);
@@ -69,10 +63,10 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   sources: {
     title: 'Sources',
     tabs: {
-      referrers: { title: 'Referrers', by: 'referrerHost', only: fromElsewhere },
-      campaigns: origin('Campaigns', 'utm_campaign'),
-      sources: origin('Sources', 'utm_source'),
-      media: origin('Media', 'utm_medium'),
+      referrers: { title: 'Referrers', by: 'entryReferrerHost', none: 'Direct / none' },
+      campaigns: origin('Campaigns', 'utm_campaign', 'No campaign'),
+      sources: origin('Sources', 'utm_source', 'No source'),
+      media: origin('Media', 'utm_medium', 'No medium'),
     },
   },
   events: {
@@ -123,6 +117,13 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
 
 const limit = 8;
 
+/** The page that has all rows of a list, in the same range and with the same filter. */
+const hrefOfAll = ({ by, only }: Tab): string | undefined => {
+  if (isShared) return undefined;
+  const filter = only && JSON.stringify([...conditions.value, only]);
+  return hrefOf('events', { by, rows: 'all', ...(filter && { filter }) });
+};
+
 type Row = AnswerFor<'reportBreakdown'>['row'][number];
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
@@ -138,12 +139,12 @@ const Group = ({
   const { from, to } = range.value;
   const titles = Object.fromEntries(Object.entries(tabs).map(([name, tab]) => [name, tab.title]));
   const tab = tabs[chosenTab({ parameter: id, tabs: titles })] as Tab;
-  const { by, only, label = String, condition } = tab;
+  const { by, only, label = String, none = 'None', condition } = tab;
   const request = {
     by: by as RequestFor<'reportBreakdown'>['by'],
     from,
     to,
-    filter: only ? filterWith(typeof only === 'function' ? only() : only) : filterWith(),
+    filter: only ? filterWith(only) : filterWith(),
     timezone: timezone.value,
     limit,
   };
@@ -155,7 +156,7 @@ const Group = ({
   });
   const barOf = (row: Row) => {
     const value = valueIn(row);
-    const text = value === null ? 'None' : (row.eventName ?? label(value));
+    const text = value === null ? none : (row.eventName ?? label(value));
     return {
       key: JSON.stringify(value),
       label: text,
@@ -186,7 +187,7 @@ const Group = ({
             unit="People"
             total={total.people}
             bars={row.map(barOf)}
-            others={others && { groups: others.groups, count: others.people }}
+            others={others && { groups: others.groups, count: others.people, href: hrefOfAll(tab) }}
           />
         )}
       </Answered>

@@ -4,8 +4,9 @@ import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { type Measure, MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { type Counts, type Totals, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
-import { revenueAttrID, timezone } from '../../reading/account.ts';
+import { currency, revenueAttrID, timezone } from '../../reading/account.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
+import { moneyForms } from '../../reading/format.ts';
 import { comparison, range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 
@@ -33,7 +34,15 @@ const measures = (revenue: string | undefined): readonly Measure[] => [
   },
   ...(revenue === undefined
     ? []
-    : [{ name: 'revenue', label: attributeName(revenue), hint: `The sum of the attribute ${revenue}.`, of: sumOf }]),
+    : [
+        {
+          name: 'revenue',
+          label: attributeName(revenue),
+          hint: `The sum of the attribute ${revenue}.${currency.value ? '' : ' Choose its currency in Settings, Account.'}`,
+          of: sumOf,
+          forms: moneyForms.value,
+        },
+      ]),
 ];
 
 export const Measures = () => {
@@ -68,7 +77,7 @@ export const Measures = () => {
         {(totals) => (
           <>
             <MeasureTabs measures={all} chosen={chosen.name} totals={totals} />
-            <TotalsPlot totals={totals} label={chosen.label} of={chosen.of} interval={interval} />
+            <TotalsPlot totals={totals} label={chosen.label} of={chosen.of} interval={interval} forms={chosen.forms} />
           </>
         )}
       </Answered>

@@ -2,10 +2,12 @@
 import { Copyable, Face } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 import { LinkDialogButton } from './linking.tsx';
+import { SeenLine, useSeen } from './seen.tsx';
 import { Timeline } from './timeline.tsx';
 
 export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
   const name = nameOfUser(userUUID);
+  const seen = useSeen(userUUID);
   return (
     <>
       <header class="person-head">
@@ -14,6 +16,10 @@ export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
           <h1>{name}</h1>
           <p class="badges soft">
             A browser. Nobody is known for its newest events. <Copyable text={userUUID} />
+          </p>
+          <p class="soft seen">
+            {seen?.name && `${seen.name} · `}
+            <SeenLine seen={seen} />
           </p>
         </div>
         <LinkDialogButton userUUID={userUUID} />

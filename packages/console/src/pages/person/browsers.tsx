@@ -1,19 +1,58 @@
-/** The browsers that are a person's now. */
+/** The browsers that are a person's now: which each is, and when it was seen. */
+import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
-import { Ago, Badge, Copyable, Empty } from '../../parts/small.tsx';
+import { Badge, Copyable, Empty } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
+import { formatWhole } from '../../reading/format.ts';
 import { nameOfUser } from '../../reading/person.ts';
+import { BrowserMark } from './browser-mark.tsx';
 import { browsersOf, type Link } from './history.ts';
+import { SeenLine, useSeen } from './seen.tsx';
 
 interface BrowsersProps {
   readonly links: readonly Link[];
   readonly again: () => void;
 }
 
+/** More are shown when they are asked for: each asks for its newest and its first event. */
+const fewBrowsers = 8;
+
+const Browser = ({
+  link: { userUUID, verified },
+  unlink,
+}: {
+  readonly link: Link;
+  readonly unlink: (userUUID: string) => unknown;
+}) => {
+  const seen = useSeen(userUUID);
+  const name = seen?.name || nameOfUser(userUUID);
+  return (
+    <li>
+      <BrowserMark userUUID={userUUID} />
+      <span>
+        <strong>{name}</strong>
+        <small class="soft">
+          <SeenLine seen={seen} />
+        </small>
+        <small class="soft">
+          <Copyable text={userUUID} label={nameOfUser(userUUID)} />{' '}
+          {verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed</Badge>}
+        </small>
+      </span>
+      {mayChange.value && (
+        <button type="button" class="quiet" aria-label={`Unlink ${name}`} onClick={() => unlink(userUUID)}>
+          Unlink
+        </button>
+      )}
+    </li>
+  );
+};
+
 export const Browsers = ({ links, again }: BrowsersProps) => {
   const browsers = browsersOf(links);
+  const [isWhole, setWhole] = useState(false);
   const unlink = (userUUID: string) =>
     act(
       () => api.unlinkUser({ userUUID }),
@@ -31,28 +70,20 @@ export const Browsers = ({ links, again }: BrowsersProps) => {
       {browsers.length === 0 && <Empty title="None" />}
       {browsers.length > 0 && mayChange.value && (
         <p class="soft">
-          Unlinked, a browser is anonymous from then on, and what it did before stays here. If it never was this
-          person’s, ignore its link in the history.
+          Unlink makes a browser anonymous from now on: what it did before stays here. If it never was this person’s,
+          choose “Ignore this link” in the history.
         </p>
       )}
       <ul class="browsers">
-        {browsers.map(({ userUUID, linkTime, verified }) => (
-          <li key={userUUID}>
-            <span>
-              <Copyable text={userUUID} label={nameOfUser(userUUID)} />
-              <small class="soft">
-                since <Ago time={linkTime} /> ·{' '}
-                {verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed</Badge>}
-              </small>
-            </span>
-            {mayChange.value && (
-              <button type="button" class="quiet" onClick={() => unlink(userUUID)}>
-                Unlink
-              </button>
-            )}
-          </li>
+        {(isWhole ? browsers : browsers.slice(0, fewBrowsers)).map((link) => (
+          <Browser key={link.userUUID} link={link} unlink={unlink} />
         ))}
       </ul>
+      {!isWhole && browsers.length > fewBrowsers && (
+        <button type="button" class="more" onClick={() => setWhole(true)}>
+          Show {formatWhole(browsers.length - fewBrowsers)} more
+        </button>
+      )}
     </Card>
   );
 };

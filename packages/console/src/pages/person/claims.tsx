@@ -6,6 +6,7 @@ import { act } from '../../parts/notices.tsx';
 import { Ago, Badge } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
+import { BrowserMark } from './browser-mark.tsx';
 
 type Claim = NonNullable<AnswerFor<'getContact'>['claim']>[number];
 
@@ -38,7 +39,8 @@ export const Claims = ({ claims, again }: { readonly claims: readonly Claim[]; r
             <li key={claimID}>
               <p>{valuesIn(claim).join(', ') || 'nothing but that it is this person'}</p>
               <p class="soft">
-                <Badge tone={tones[state]}>{state}</Badge> {nameOfUser(userUUID)}, <Ago time={createdTime} />
+                <Badge tone={tones[state]}>{state}</Badge> <BrowserMark userUUID={userUUID} /> {nameOfUser(userUUID)},{' '}
+                <Ago time={createdTime} />
               </p>
               {mayChange.value && (
                 <p class="claim-actions">

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoggedEvent } from '../../parts/event-line.tsx';
-import { browsersOf, type Link, toHistory, toSessions, toTurns } from './history.ts';
+import { browsersOf, type Link, numbersOf, toHistory, toSessions, toTurns } from './history.ts';
 
 const minute = 60_000;
 const at = (minutes: number): string => new Date(minutes * minute).toISOString();
@@ -69,4 +69,12 @@ it('lists the browsers that are somebody’s now', () => {
     link('3', 3, 'merged into ann', { userUUID: 'tablet', current: true }),
   ];
   expect(browsersOf(links).map(({ userUUID }) => userUUID)).toEqual(['phone', 'tablet']);
+});
+
+it('gives each browser one number, in the order of their first links', () => {
+  const links = [link('1', 0, 'ada'), link('2', 5, 'ada', { userUUID: 'phone', voided: true }), link('3', 9, 'ada')];
+  expect([...numbersOf(links)]).toEqual([
+    ['laptop', 1],
+    ['phone', 2],
+  ]);
 });

@@ -82,5 +82,11 @@ export const toHistory = (
   return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
 };
 
+/** A number for each browser that was ever linked to the person: 1 for the one that was linked first. */
+export const numbersOf = (links: readonly Link[]): ReadonlyMap<string, number> => {
+  const browsers = new Set(links.map(({ userUUID }) => userUUID));
+  return new Map([...browsers].map((userUUID, index) => [userUUID, index + 1]));
+};
+
 /** The browsers that are the person's now: each with the link that says so. */
 export const browsersOf = (links: readonly Link[]): Link[] => links.filter(({ current }) => current);

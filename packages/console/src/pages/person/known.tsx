@@ -5,9 +5,10 @@ import { Ago, Badge, Copyable, Face } from '../../parts/small.tsx';
 import { attributeName } from '../../reading/filter.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { Actions } from './actions.tsx';
+import { BrowserNumbers } from './browser-mark.tsx';
 import { Browsers } from './browsers.tsx';
 import { Claims } from './claims.tsx';
-import { toMergeTurns, toTurns } from './history.ts';
+import { numbersOf, toMergeTurns, toTurns } from './history.ts';
 import { Timeline } from './timeline.tsx';
 
 export type Found = AnswerFor<'getContact'>;
@@ -77,14 +78,16 @@ export const Known = ({ found, again }: { readonly found: Found; readonly again:
         </div>
         <Actions contact={contact} again={again} />
       </header>
-      <div class="person">
-        <Timeline of={{ contactUUID }} turns={[...toTurns(link), ...toMergeTurns(merge)]} again={again} />
-        <div class="person-side">
-          <Facts contact={contact} />
-          <Browsers links={link} again={again} />
-          <Claims claims={claim} again={again} />
+      <BrowserNumbers.Provider value={numbersOf(link)}>
+        <div class="person">
+          <Timeline of={{ contactUUID }} turns={[...toTurns(link), ...toMergeTurns(merge)]} again={again} />
+          <div class="person-side">
+            <Facts contact={contact} />
+            <Browsers links={link} again={again} />
+            <Claims claims={claim} again={again} />
+          </div>
         </div>
-      </div>
+      </BrowserNumbers.Provider>
     </>
   );
 };

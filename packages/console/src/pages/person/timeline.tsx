@@ -6,9 +6,11 @@ import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { EventLine } from '../../parts/event-line.tsx';
 import { Empty } from '../../parts/small.tsx';
+import { browserIn } from '../../reading/browser.ts';
 import { formatLength, formatTime, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfUser } from '../../reading/person.ts';
+import { BrowserMark } from './browser-mark.tsx';
 import { type MergeTurn, type Session, type Turn, timeOf, toHistory, toSessions } from './history.ts';
 import { MergeMark } from './merge-mark.tsx';
 import { TurnMark } from './turn-mark.tsx';
@@ -18,16 +20,11 @@ const openAtFirst = 2;
 /** A pause as long as this is told. */
 const longPauseMs = 7 * 86_400_000;
 
-const browserIn = ({ events }: Session): string => {
-  const all = events.flatMap(({ eventAttrArray }) => eventAttrArray);
-  const value = (wanted: string) => all.find(({ attrID }) => attrID === wanted)?.attrValue ?? '';
-  return [value('$device'), value('$browser'), value('$os')].filter(Boolean).join(' · ');
-};
-
 const SessionPart = ({ session, isOpenAtFirst }: { readonly session: Session; readonly isOpenAtFirst: boolean }) => {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const { events, fromMs, toMs, userUUID } = session;
   const [from, to] = [formatTime(fromMs, 'time'), formatTime(toMs, 'time')];
+  const browser = browserIn(events.flatMap(({ eventAttrArray }) => eventAttrArray));
   const isAnonymous = events.some(({ why }) => why?.rule === 'reached back');
   return (
     <li class={isAnonymous ? 'session session-anonymous' : 'session'}>
@@ -40,7 +37,10 @@ const SessionPart = ({ session, isOpenAtFirst }: { readonly session: Session; re
           {formatWhole(events.length)} {events.length === 1 ? 'event' : 'events'}
           {toMs - fromMs >= 60_000 && ` in ${formatLength(toMs - fromMs)}`}
         </span>
-        <span class="soft">{browserIn(session) || (userUUID ? nameOfUser(userUUID) : 'Your server')}</span>
+        <span class="session-browser">
+          <BrowserMark userUUID={userUUID} />
+          <span class="soft">{browser || (userUUID ? nameOfUser(userUUID) : 'Your server')}</span>
+        </span>
         {isAnonymous && <span class="session-note">anonymous then</span>}
       </button>
       {isOpen && (

@@ -4,6 +4,7 @@ import { act } from '../../parts/notices.tsx';
 import { At, Badge } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
+import { BrowserMark } from './browser-mark.tsx';
 import type { Turn } from './history.ts';
 
 const wordsOf = ({ isRecognition, link: { voided } }: Turn): string =>
@@ -39,7 +40,7 @@ export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after:
           <At time={linkTime} /> <strong>{wordsOf(turn)}</strong>
         </p>
         <p class="soft">
-          {nameOfUser(userUUID)} ·{' '}
+          <BrowserMark userUUID={userUUID} /> {nameOfUser(userUUID)} ·{' '}
           {verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed in the browser</Badge>}
           {voided && <Badge tone="bad">ignored</Badge>}
         </p>

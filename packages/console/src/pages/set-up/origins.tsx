@@ -1,6 +1,7 @@
 /** The sites whose pages may use a browser token. */
+import { FirsthandError } from '@firsthand/client';
 import { useState } from 'preact/hooks';
-import { api } from '../../api.ts';
+import { api, messageOf } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
 import { act } from '../../parts/notices.tsx';
 import { account, readAccount } from '../../reading/account.ts';
@@ -14,17 +15,44 @@ const put = async (origin: string, isIn: boolean): Promise<void> => {
 const change = (origin: string, isIn: boolean, done: string) =>
   act(() => put(origin, isIn), { done, undo: () => put(origin, !isIn), after: readAccount });
 
-/** Lets the pages of an origin use the tag. Returns whether that was done. */
+/** Lets the pages of an origin use the tag. */
 export const allowOrigin = (origin: string): Promise<boolean> =>
   change(origin, true, `Pages of ${origin} may use the tag.`);
+
+/** The origin that was typed: with https, unless it names another scheme, and without a slash at its end. */
+const originIn = (text: string): string => {
+  const typed = text.trim().replace(/\/$/, '');
+  return typed === '' || typed.includes('://') ? typed : `https://${typed}`;
+};
+
+const problemWith = async (origin: string): Promise<string> => {
+  try {
+    await put(origin, true);
+    return '';
+  } catch (error) {
+    return error instanceof FirsthandError && error.field?.startsWith('accountOrigin')
+      ? `${origin} is not the address of a site. Write only the scheme and the host: https://shop.example, or https://*.shop.example for all hosts below it.`
+      : messageOf(error);
+  }
+};
 
 export const Origins = () => {
   const origins = account.value?.accountOrigin ?? [];
   const [text, setText] = useState('');
+  const [problem, setProblem] = useState('');
   const add = async (event: Event) => {
     event.preventDefault();
-    const origin = text.trim().replace(/\/$/, '');
-    if (origin && (await allowOrigin(origin))) setText('');
+    const origin = originIn(text);
+    if (origin === '') return;
+    const refused = await problemWith(origin);
+    setProblem(refused);
+    if (refused !== '') return;
+    setText('');
+    await act(() => Promise.resolve(), {
+      done: `Pages of ${origin} may use the tag.`,
+      undo: () => put(origin, false),
+      after: readAccount,
+    });
   };
   return (
     <Card title="Sites">
@@ -53,12 +81,22 @@ export const Origins = () => {
             type="text"
             inputMode="url"
             aria-label="Origin of a site"
+            aria-invalid={problem !== ''}
+            aria-describedby={problem ? 'origin-problem' : undefined}
             placeholder="https://shop.example"
             value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
+            onInput={(event) => {
+              setText(event.currentTarget.value);
+              setProblem('');
+            }}
           />
           <button type="submit">Add</button>
         </form>
+        {problem && (
+          <p id="origin-problem" class="field-problem" role="alert">
+            {problem}
+          </p>
+        )}
       </div>
     </Card>
   );

@@ -1,7 +1,8 @@
-/** The name and the time zone of the account. */
+/** The name, the time zone and the currency of the account. */
 import { changeAccount } from '../../parts/change-account.ts';
 import { Field } from '../../parts/field.tsx';
 import { type Account, isOwner } from '../../reading/account.ts';
+import { currenciesWith } from './currencies.ts';
 import { zonesWith } from './time-zones.ts';
 
 interface FieldOf {
@@ -61,6 +62,39 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
           {zonesWith(accountTimezone).map((zone) => (
             <option key={zone} value={zone}>
               {zone.replaceAll('_', ' ')}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+};
+
+export const Currency = ({ of: { accountCurrency } }: FieldOf) => {
+  const currencies = currenciesWith(accountCurrency);
+  const save = (code: string) =>
+    changeAccount({
+      change: { accountCurrency: code || null },
+      undo: { accountCurrency: accountCurrency || null },
+      shown: { accountCurrency: code },
+      done: code ? `Revenue is shown in ${code} now.` : 'Revenue is shown without a currency now.',
+    });
+  return (
+    <Field
+      label="Currency"
+      hint="Revenue is shown in it: the sum of an attribute of the type currency. Amounts are not converted."
+    >
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={accountCurrency}
+          disabled={!isOwner.value}
+          onChange={(event) => save(event.currentTarget.value)}
+        >
+          <option value="">None</option>
+          {currencies.map(([code, name]) => (
+            <option key={code} value={code}>
+              {code === name ? code : `${code} · ${name}`}
             </option>
           ))}
         </select>

@@ -47,6 +47,7 @@ export const capitalized = (text: string): string => text.charAt(0).toUpperCase(
 const fieldWords: Readonly<Record<string, string>> = {
   accountName: 'name',
   accountTimezone: 'time zone',
+  accountCurrency: 'currency',
   accountOrigin: 'sites',
   strict: 'only IDs of the catalogue',
   browserCatalogue: 'browsers add to the catalogue',

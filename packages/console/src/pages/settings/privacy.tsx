@@ -1,4 +1,4 @@
-/** The account and its privacy: name, time zone, and the data that is stored of visitors. Each change is saved at once. */
+/** The account and its privacy: name, time zone, currency, and the data that is stored of visitors. Each change is saved at once. */
 import { useId } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { changeAccount } from '../../parts/change-account.ts';
@@ -7,7 +7,7 @@ import { Copyable } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
 import { type Account, account, isOwner } from '../../reading/account.ts';
 import { formatTime } from '../../reading/format.ts';
-import { AccountName, TimeZone } from './account-fields.tsx';
+import { AccountName, Currency, TimeZone } from './account-fields.tsx';
 
 type Name = 'enrich' | 'strict' | 'browserCatalogue';
 
@@ -85,6 +85,7 @@ export const Privacy = () => {
           <div class="stacked">
             <AccountName of={shown} />
             <TimeZone of={shown} />
+            <Currency of={shown} />
           </div>
           <dl class="facts account-facts">
             <div>

@@ -49,7 +49,7 @@ const Service = () => {
               <dd>
                 {backupSeconds === 0 ? (
                   <>
-                    The server makes none by itself. <a href="../docs/run-it#backups">Let it make some</a>
+                    The server makes none by itself. <a href="../docs/backups">Let it make some, or use cron</a>
                   </>
                 ) : (
                   <>

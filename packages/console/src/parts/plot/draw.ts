@@ -1,5 +1,5 @@
 /** Draws lines over time on a canvas. */
-import { formatShort } from '../../reading/format.ts';
+import { plainNumbers } from '../../reading/format.ts';
 import { timeStep, valueStep } from './ticks.ts';
 
 export interface Line {
@@ -97,7 +97,7 @@ export const draw = (canvas: HTMLCanvasElement, { ticks, lines, isOpen }: Lines,
       { x: width - right, y },
     ]);
     context.stroke();
-    context.fillText(formatShort(mark * step), left - 8, y);
+    context.fillText(plainNumbers.short(mark * step), left - 8, y);
   }
   context.textAlign = 'center';
   context.textBaseline = 'bottom';

@@ -1,11 +1,9 @@
 /** Lines over time, and a table that says the same to a screen reader. */
-import { formatDecimal } from '../../reading/format.ts';
 import { PlotCanvas, type PlotCanvasProps } from './plot-canvas.tsx';
 
-const cellOf = (value: number | null | undefined): string => (value == null ? '' : formatDecimal(value));
-
 export const Plot = (props: PlotCanvasProps) => {
-  const { labels, lines, title } = props;
+  const { labels, lines, title, forms } = props;
+  const cellOf = (value: number | null | undefined): string => (value == null ? '' : forms.decimal(value));
   return (
     <figure class="plot">
       <PlotCanvas {...props} />

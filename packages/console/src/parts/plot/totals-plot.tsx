@@ -1,6 +1,6 @@
 /** The plot of one measure of reportTotals by interval, with the earlier range behind it. */
 import type { AnswerFor } from '@firsthand/client';
-import { formatTime } from '../../reading/format.ts';
+import { formatTime, type NumberForms, plainNumbers } from '../../reading/format.ts';
 import { type Interval, range } from '../../reading/range.ts';
 import { Plot } from './plot.tsx';
 
@@ -16,15 +16,18 @@ interface TotalsPlotProps {
   readonly label: string;
   readonly of: (counts: Counts) => number;
   readonly interval: Interval;
+  /** How its numbers are written, if not as plain ones. */
+  readonly forms?: NumberForms | undefined;
 }
 
-export const TotalsPlot = ({ totals, label, of, interval }: TotalsPlotProps) => {
+export const TotalsPlot = ({ totals, label, of, interval, forms = plainNumbers }: TotalsPlotProps) => {
   const intervals = totals.interval ?? [];
   const earlier = totals.earlier?.interval;
   const valuesOf = (list: typeof intervals) => intervals.map((_, index) => (list[index] ? of(list[index]) : null));
   return (
     <Plot
       title={`${label} by ${interval}`}
+      forms={forms}
       isOpen={range.value.to === undefined && intervals.length > 1}
       labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
       ticks={intervals.map(({ from }) => formatTime(from, tickForms[interval]))}

@@ -80,7 +80,14 @@ it('shows the first event at once, and says what is left to do', async () => {
   );
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
   await shows(page, 'Events arrive');
-  await page.getByLabel('Origin of a site').fill('https://shop.example/');
+  const origin = page.getByLabel('Origin of a site');
+  await origin.fill('https://shop.example/cart');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'Write only the scheme and the host' }).waitFor(soon);
+  expect(complaints.splice(0)).toEqual([expect.stringContaining('status of 400')]);
+  expect(await origin.getAttribute('aria-describedby')).toBe('origin-problem');
+  expect(await page.locator('body').innerText()).not.toContain('accountOrigin');
+  await origin.fill('shop.example/');
   await page.keyboard.press('Enter');
   await shows(page, 'Pages of https://shop.example may use the tag.');
   expect((await shop.api.getAccount({})).account.accountOrigin).toEqual(['https://shop.example']);
@@ -99,6 +106,43 @@ it('leads from an account without events to the script tag, and shows the number
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
   await expect.poll(() => measure(page, 'People'), soon).toBe('1');
   expect(complaints).toEqual([]);
+});
+
+it('opens all rows of a list, in the same range and with the same filter', async () => {
+  const shop = await openShop();
+  const paths = Array.from({ length: 12 }, (_, nth) => `/page-${nth}`);
+  for (const [nth, path] of [...paths, ...paths].entries())
+    await shop.api.logEvent({
+      userUUID: `visitor-of-page-${nth}`,
+      eventID: 1,
+      eventAttrArray: [
+        { attrID: 'path', attrValue: path },
+        { attrID: 'plan', attrValue: nth < 12 ? 'pro' : 'free' },
+      ],
+    });
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  const filter = JSON.stringify([{ attrID: 'plan', is: ['pro'] }]);
+  await signIn(shop.viewerToken, `?range=7d&filter=${encodeURIComponent(filter)}`);
+  await page.getByRole('region', { name: 'Pages' }).getByRole('link', { name: '4 more' }).click();
+  await heading(page, 'Events');
+  const rows = page.getByRole('region', { name: 'All events by page' }).getByRole('row');
+  await expect.poll(() => rows.count(), soon).toBe(1 + 1 + paths.length);
+  // Browsers, sessions, events.
+  expect((await rows.nth(1).getByRole('cell').allInnerTexts()).slice(-3)).toEqual(['12', '12', '12']);
+  expect(await page.getByLabel('Range').inputValue()).toBe('7d');
+  await shows(page, 'plan is pro');
+  expect(complaints).toEqual([]);
+});
+
+it('leads from the menu of the account to the documentation and the keys, on a phone', async () => {
+  const shop = await openShop();
+  const { page, signIn } = await openConsole(browser, shop, { viewport: { width: 390, height: 844 } });
+  await signIn(shop.viewerToken);
+  await page.locator('.account-menu > summary').click();
+  expect(await page.getByRole('link', { name: 'Docs' }).getAttribute('href')).toBe('../docs/');
+  await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor(soon);
+  await page.getByRole('button', { name: 'Keys' }).click();
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor(soon);
 });
 
 describe('over a shop', () => {
@@ -125,7 +169,7 @@ describe('over a shop', () => {
     expect(await measure(page, 'Browsers')).toBe(String(users));
     expect(await measure(page, 'Sessions')).toBe(String(sessions));
     expect(await measure(page, 'Events')).toBe(String(events));
-    expect(await measure(page, 'Revenue')).toBe(String(value?.sum));
+    expect(await measure(page, 'Revenue')).toBe(`£${value?.sum?.toFixed(2)}`);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Pages: save as CSV' }).click(),
@@ -148,6 +192,39 @@ describe('over a shop', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('shows the sources of all, those without one too', async () => {
+    const { page, signIn } = await openConsole(browser, shop);
+    await signIn(shop.viewerToken);
+    const sources = page.getByRole('region', { name: 'Sources' });
+    await sources.getByText('news.example').waitFor(soon);
+    const { people } = await asked();
+    expect(await sources.getByRole('row').allInnerTexts()).toEqual([
+      expect.stringContaining('Referrers'),
+      expect.stringMatching(/^news\.example\s+3 /),
+      expect.stringMatching(new RegExp(`^Direct / none\\s+${people - 3} `)),
+    ]);
+  });
+
+  it('tells the browsers of a person apart, in the card and in the history', async () => {
+    const { page, signIn } = await openConsole(browser, shop);
+    await signIn(shop.viewerToken, `person?contact=${who.ann}`);
+    const browsers = page.getByRole('region', { name: /^Browsers/ }).getByRole('listitem');
+    await expect.poll(() => browsers.count(), soon).toBe(2);
+    await expect.poll(() => browsers.filter({ hasText: 'first seen' }).count(), soon).toBe(2);
+    const numbers = await browsers.locator('.browser-mark').allInnerTexts();
+    const copied = await browsers.locator('.copyable').evaluateAll((all) => all.map((each) => each.title));
+    expect(numbers.map((number, nth) => [number.trim().slice(-1), copied[nth]]).sort()).toEqual([
+      ['1', 'Copy ann-with-a-laptop'],
+      ['2', 'Copy the-phone-of-ben'],
+    ]);
+    await page.locator('.session-head').first().waitFor(soon);
+    const sessions = page.locator('.session');
+    for (const session of await sessions.all()) {
+      const isOfPhone = (await session.locator('.session-head').innerText()).includes('of-ben');
+      expect(await session.locator('.browser-mark').innerText()).toContain(isOfPhone ? '2' : '1');
+    }
+  });
+
   it('goes on to the next day when it stays open over midnight', async () => {
     const { page, signIn } = await openConsole(browser, shop);
     await page.clock.install({ time: Date.now() });
@@ -166,7 +243,7 @@ describe('over a shop', () => {
     await page.getByRole('link', { name: 'autumn' }).click();
     await shows(page, 'came from campaign autumn');
     await expect.poll(() => measure(page, 'People'), soon).toBe('1');
-    expect(await measure(page, 'Revenue')).toBe('48.5');
+    expect(await measure(page, 'Revenue')).toBe('£48.50');
   });
 
   it('finds a person by keys alone, and shows the moment of recognition', async () => {
@@ -315,6 +392,7 @@ describe('over a shop', () => {
         'catalogue',
         'settings',
         'settings?tab=people',
+        'settings?tab=privacy',
         'settings?tab=storage',
         'set-up',
       ];

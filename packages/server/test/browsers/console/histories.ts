@@ -33,6 +33,8 @@ export interface History {
   /** The names of events, tags, profiles and contacts; and the attribute that only this history has. */
   readonly names: readonly string[];
   readonly hasRevenue: boolean;
+  /** '' for none. */
+  readonly currency: string;
   readonly segments: number;
 }
 
@@ -99,6 +101,7 @@ export const historyArbitrary: fc.Arbitrary<History> = fc.record({
   happenings: fc.array(happening, { minLength: 10, maxLength: 60, size: 'max' }),
   names: fc.uniqueArray(hostile, { minLength: 12, maxLength: 12 }),
   hasRevenue: fc.boolean(),
+  currency: fc.constantFrom('', 'EUR', 'JPY', 'USD'),
   segments: fc.nat({ max: 3 }),
 });
 
@@ -118,7 +121,7 @@ const unlessRefused = async (work: Promise<unknown>): Promise<void> => {
 };
 
 /** Makes an account with a history on the server at `url`. */
-export const carryOut = async (url: string, { zone, happenings, names, hasRevenue, segments }: History) => {
+export const carryOut = async (url: string, { zone, happenings, names, hasRevenue, currency, segments }: History) => {
   const tokens = await createAccount(url);
   const api = createClient({ url, token: tokens.serverTokenUUID });
   const pageOf = (agent: number) =>
@@ -134,6 +137,7 @@ export const carryOut = async (url: string, { zone, happenings, names, hasRevenu
   const nameAt = (nth: number) => fitting(names[nth] ?? '', 255);
   await api.updateAccount({
     accountTimezone: zone,
+    accountCurrency: currency,
     accountName: nameAt(0),
     event: [1, 2, 3, 4].map((eventID) => ({ eventID, eventName: eventID === 4 ? 'Page view' : nameAt(eventID) })),
     attr: [

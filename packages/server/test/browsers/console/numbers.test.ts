@@ -28,10 +28,10 @@ afterAll(() => browser?.close());
 const groupTabs = {
   pages: { all: 'attr:path', entry: 'entryPage', exit: 'exitPage' },
   sources: {
-    referrers: 'referrerHost',
-    campaigns: 'attr:utm_campaign',
-    sources: 'attr:utm_source',
-    media: 'attr:utm_medium',
+    referrers: 'entryReferrerHost',
+    campaigns: 'first:utm_campaign',
+    sources: 'first:utm_source',
+    media: 'first:utm_medium',
   },
   events: { kinds: 'event' },
   people: { tags: 'contactTagID', profiles: 'contactProfileID' },
@@ -39,6 +39,13 @@ const groupTabs = {
   places: { country: 'attr:$country', hour: 'hour' },
 } as const;
 type GroupName = keyof typeof groupTabs;
+/** How the sessions that came from nowhere are called. */
+const noneOf: Readonly<Record<string, string>> = {
+  entryReferrerHost: 'Direct / none',
+  'first:utm_campaign': 'No campaign',
+  'first:utm_source': 'No source',
+  'first:utm_medium': 'No medium',
+};
 const groupTitles: Readonly<Record<GroupName, string>> = {
   pages: 'Pages',
   sources: 'Sources',
@@ -82,6 +89,7 @@ const choiceArbitrary = fc.record({
     'contactTagID',
     'entryPage',
     'first:utm_campaign',
+    'entryReferrerHost',
   ),
   measure: fc.constantFrom('people', 'users', 'sessions', 'events'),
   event: fc.constantFrom(undefined, 1, 4),
@@ -149,7 +157,11 @@ interface Shown {
   readonly events?: () => Promise<number>;
 }
 
-const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice): Promise<readonly Shown[]> => {
+const pagesOf = async (
+  site: Site,
+  { zone, hasRevenue, currency }: History,
+  choice: Choice,
+): Promise<readonly Shown[]> => {
   const api = createClient({ url, token: site.viewerToken });
   const { account } = await api.getAccount({});
   const eventName = (id: string) => account.event.find(({ eventID }) => String(eventID) === id)?.eventName ?? id;
@@ -173,21 +185,21 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
 
   const measured = async (
     request: RequestFor<'reportTotals'>,
-    measures: readonly (readonly [label: string, of: (counts: Totals['total']) => number])[],
+    measures: readonly (readonly [label: string, of: (counts: Totals['total']) => number, write?: typeof decimal])[],
     chosen: number,
   ) => {
     const totals = await api.reportTotals({ ...request, interval: intervalOf(choice.days) });
-    const of = measures[chosen]?.[1] as (counts: Totals['total']) => number;
+    const [, of, written = decimal] = measures[chosen] as (typeof measures)[number];
     return {
       title: 'Measures',
-      measures: measures.map(([label, each]) => [
+      measures: measures.map(([label, each, write = decimal]) => [
         label,
-        decimal(each(totals.total)),
+        write(each(totals.total)),
         change(each(totals.total), totals.earlier && each(totals.earlier.total)),
       ]),
       plot: (totals.interval ?? []).map((counts, nth) => {
         const before = totals.earlier?.interval?.[nth];
-        return [...(totals.earlier ? [before ? decimal(of(before)) : ''] : []), decimal(of(counts))];
+        return [...(totals.earlier ? [before ? written(of(before)) : ''] : []), written(of(counts))];
       }),
     };
   };
@@ -205,13 +217,7 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
       (groupTabs[name] as Readonly<Record<string, RequestFor<'reportBreakdown'>['by']>>)[tab] ?? 'event';
     const attrID = String(dimension).startsWith('attr:') ? String(dimension).slice(5) : undefined;
     const only =
-      attrID !== undefined
-        ? { attrID, exists: true }
-        : name === 'pages'
-          ? { attrID: 'path', exists: true }
-          : name === 'sources'
-            ? { attrID: 'referrer', contains: '://' }
-            : undefined;
+      attrID !== undefined ? { attrID, exists: true } : name === 'pages' ? { attrID: 'path', exists: true } : undefined;
     const { row, total, others } = await api.reportBreakdown({
       ...inRange,
       by: dimension,
@@ -223,7 +229,7 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
       ...(row.length > 0 && {
         rows: [
           ...row.map(({ values: [value], people }) => [
-            labelOf(String(dimension), value),
+            typeof value === 'string' ? labelOf(String(dimension), value) : (noneOf[String(dimension)] ?? 'None'),
             `${count(people)} ${share(people, total.people)}`,
           ]),
           ...(others ? [[`${count(others.groups)} more`, `${count(others.people)} `]] : []),
@@ -232,13 +238,20 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
     };
   };
 
+  const inCurrency =
+    currency && new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' });
+  const money = (value: number): string => (inCurrency ? inCurrency.format(value) : decimal(value));
+  const isOfRevenue = hasRevenue && choice.nth % 2 === 1;
   const overview: Shown = {
-    path: query({ ...seen, compare, ...tabs }),
+    path: query({ ...seen, compare, ...tabs, measure: isOfRevenue ? 'revenue' : undefined }),
     cards: async () => [
       await measured(
         { ...inRange, compare, attrID: hasRevenue ? 'amount' : undefined },
-        [...four, ...(hasRevenue ? [['Revenue', ({ value }: Totals['total']) => value?.sum ?? 0] as const] : [])],
-        0,
+        [
+          ...four,
+          ...(hasRevenue ? [['Revenue', ({ value }: Totals['total']) => value?.sum ?? 0, money] as const] : []),
+        ],
+        isOfRevenue ? 4 : 0,
       ),
       ...(await Promise.all((Object.keys(groupTabs) as GroupName[]).map(group))),
     ],

@@ -12,6 +12,7 @@ export const openShop = async (atEnd?: AtEnd) => {
   const { serverTokenUUID, browserTokenUUID, accountUUID } = await createAccount(serving.url);
   const api = createClient({ url: serving.url, token: serverTokenUUID });
   await api.updateAccount({
+    accountCurrency: 'GBP',
     event: [
       { eventID: 1, eventName: 'Page view' },
       { eventID: 2, eventName: 'Purchased' },

@@ -8,6 +8,7 @@ const settings = {
   accountName: 'Bücher & Söhne "O’Brien"',
   accountOrigin: ['https://shop.example', 'https://*.shop.example'],
   accountTimezone: 'Europe/London',
+  accountCurrency: 'GBP',
   strict: true,
   enrich: false,
 };
@@ -56,12 +57,19 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(await store.getAccount(account)).toEqual(before);
       await change({ accountName: 'Another name' });
       expect(await store.getAccount(account)).toEqual({ ...before, accountName: 'Another name' });
-      await change({ accountOrigin: [], accountTimezone: 'Asia/Tokyo', strict: false, enrich: true });
+      await change({
+        accountOrigin: [],
+        accountTimezone: 'Asia/Tokyo',
+        accountCurrency: '',
+        strict: false,
+        enrich: true,
+      });
       expect(await store.getAccount(account)).toEqual({
         ...before,
         accountName: 'Another name',
         accountOrigin: [],
         accountTimezone: 'Asia/Tokyo',
+        accountCurrency: '',
         strict: false,
         enrich: true,
       });

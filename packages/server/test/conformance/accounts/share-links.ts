@@ -28,7 +28,12 @@ const idsOf = async ({ store, account }: Site) =>
 export const describeShareLinks = (newSite: NewSite): void => {
   describe('share links', () => {
     test('are found by the hash of their secret until they end', async () => {
-      const site = await newSite({ accountTimezone: 'Asia/Kolkata' });
+      const settings = {
+        accountOrigin: ['https://shop.example'],
+        accountTimezone: 'Asia/Kolkata',
+        accountCurrency: 'INR',
+      };
+      const site = await newSite(settings);
       const { store, account, time } = site;
       const { shareID, hash, shareName, expiresTime } = await make(site);
       const opened = {
@@ -41,8 +46,7 @@ export const describeShareLinks = (newSite: NewSite): void => {
         expiresTime,
         lastUsedTime: null,
       };
-      const accountTimezone = 'Asia/Kolkata';
-      expect(await store.findShareLink({ hash, time })).toEqual({ ...opened, accountTimezone });
+      expect(await store.findShareLink({ hash, time })).toEqual({ ...opened, ...settings });
       expect(await store.findShareLink({ hash, time: expiresTime - 1 })).toBeDefined();
       expect(await store.findShareLink({ hash, time: expiresTime })).toBeUndefined();
       expect(await store.findShareLink({ hash: shareID, time })).toBeUndefined();

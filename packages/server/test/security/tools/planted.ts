@@ -167,7 +167,7 @@ export const plant = async (scene: Scene): Promise<Planted> => {
       const lost = before.account[kind].filter((entry: object) => !entries.has(JSON.stringify(entry))).length;
       if (lost > 0) found.push(`${lost} entries of ${kind} changed`);
     }
-    for (const name of ['accountName', 'accountOrigin', 'accountTimezone', 'strict', 'token']) {
+    for (const name of ['accountName', 'accountOrigin', 'accountTimezone', 'accountCurrency', 'strict', 'token']) {
       if (JSON.stringify(now[name]) !== JSON.stringify(before.account[name])) found.push(`${name} changed`);
     }
     return found;

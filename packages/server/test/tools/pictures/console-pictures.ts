@@ -13,9 +13,12 @@ import { findingsOf, watchShifts } from './seen-by-program.ts';
 
 const sizes = {
   laptop: { viewport: { width: 1440, height: 900 } },
+  /** The narrowest window in which everything has its usual place. */
+  small: { viewport: { width: 1280, height: 800 } },
   phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
 } as const;
 type Size = keyof typeof sizes;
+const allSizes = Object.keys(sizes) as Size[];
 
 /** A page is pictured down to here, in CSS pixels. */
 const mostHeight = 2_400;
@@ -94,5 +97,6 @@ const takeState = async (state: State, size: Size, taking: Taking): Promise<void
 export const takeConsolePictures = async (taking: Taking): Promise<void> => {
   mkdirSync(taking.folder, { recursive: true });
   for (const state of ['full', 'empty', 'error'] as const)
-    for (const size of ['laptop', 'phone'] as const) await takeState(state, size, taking);
+    for (const size of state === 'full' ? allSizes : allSizes.filter((size) => size !== 'small'))
+      await takeState(state, size, taking);
 };

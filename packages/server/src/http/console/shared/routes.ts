@@ -81,6 +81,7 @@ export const createSharedRoutes = ({
       viewPage: link.page,
       // That of the reports, whatever the account's is by now.
       timezone: view.report[0]?.request.timezone ?? link.accountTimezone,
+      currency: link.accountCurrency,
       expiresTime: isoTime(link.expiresTime),
       report: view.report.map(({ part, operation }) => ({ part, operation })),
       ...withoutAddresses({ viewQuery: view.query, ...(await namesIn(store, opened)) }),

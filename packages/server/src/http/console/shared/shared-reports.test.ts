@@ -13,7 +13,8 @@ const report = (part: string) => ({
   request: { from: '2026-11-01', to: '2026-12-01', timezone: 'UTC' },
 });
 const link: OpenedShareLink = {
-  ...{ shareID: 'a', account: 1, shareName: 'Teapots', page: 'overview', accountTimezone: 'UTC' },
+  ...{ shareID: 'a', account: 1, shareName: 'Teapots', page: 'overview', accountOrigin: [] },
+  ...{ accountTimezone: 'UTC', accountCurrency: '' },
   view: JSON.stringify({ query: '', report: [report('totals'), report('other')] }),
   ...{ createdTime: start, expiresTime: start + 100 * hour, lastUsedTime: null },
 };

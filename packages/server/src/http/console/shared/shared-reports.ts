@@ -65,8 +65,8 @@ interface Surroundings {
 const secretForm = /^share_[\w-]{32}$/;
 
 /** Asks in the name of the link: nothing but the account is known of who made it. */
-const callerOf = ({ account, accountTimezone }: OpenedShareLink, time: number): Caller => ({
-  access: { token: -1, tokenID: '', kind: 'viewer', account, accountOrigin: [], accountTimezone, enrich: false },
+const callerOf = ({ account, accountOrigin, accountTimezone }: OpenedShareLink, time: number): Caller => ({
+  access: { token: -1, tokenID: '', kind: 'viewer', account, accountOrigin, accountTimezone, enrich: false },
   tokenUUID: '',
   time,
 });

@@ -24,6 +24,7 @@ describe('createAccount', () => {
       accountName: 'Shop',
       accountOrigin: ['HTTPS://Shop.Example:443/', 'https://*.shop.example', 'https://shop.example'],
       accountTimezone: 'Europe/London',
+      accountCurrency: 'GBP',
       strict: true,
       enrich: false,
       profile: [{ profileID: 'customer', profileName: 'Customer' }],
@@ -56,6 +57,7 @@ describe('createAccount', () => {
       accountName: 'Shop',
       accountOrigin: ['https://shop.example', 'https://*.shop.example'],
       accountTimezone: 'Europe/London',
+      accountCurrency: 'GBP',
       strict: true,
       enrich: false,
       profile: [{ profileID: 'customer', profileName: 'Customer', browser: true }],
@@ -76,6 +78,8 @@ describe('createAccount', () => {
     ['an origin with a path', { accountOrigin: ['https://shop.example/cart'] }, 'accountOrigin[0]'],
     ['a whole top-level domain', { accountOrigin: ['https://*.com'] }, 'accountOrigin[0]'],
     ['a zone that there is not', { accountTimezone: 'Mars/Olympus' }, 'accountTimezone'],
+    ['a currency that there is not', { accountCurrency: 'EUX' }, 'accountCurrency'],
+    ['a currency by its name', { accountCurrency: 'euro' }, 'accountCurrency'],
     ['a flag that is none', { enrich: 'yes' }, 'enrich'],
     ['an entry without its ID', { tag: [{ tagName: 'x' }] }, 'tag[0].tagID'],
     ['too many contacts', { contact: Array(101).fill({}) }, 'contact'],
@@ -136,6 +140,16 @@ describe('updateAccount', () => {
     expect((await update(given)).body.updated).toEqual([]);
     const changed = { ...given, strict: false, accountTimezone: 'UTC', enrich: false };
     expect((await update(changed)).body.updated).toEqual(['accountTimezone', 'enrich']);
+  });
+
+  it('chooses a currency, and none again', async () => {
+    const currency = async () => (await get()).body.account.accountCurrency;
+    expect(await currency()).toBe('');
+    expect((await update({ accountCurrency: 'EUR' })).body.updated).toEqual(['accountCurrency']);
+    expect((await update({ accountCurrency: '' })).body.updated).toEqual([]);
+    expect(await currency()).toBe('EUR');
+    expect((await update({ accountCurrency: null })).body.updated).toEqual(['accountCurrency']);
+    expect(await currency()).toBe('');
   });
 
   it('makes contacts, and changes those that there are', async () => {

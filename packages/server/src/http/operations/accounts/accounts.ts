@@ -20,6 +20,7 @@ const accountAnswer = (
   accountName: account.accountName,
   accountOrigin: [...account.accountOrigin],
   accountTimezone: account.accountTimezone,
+  accountCurrency: account.accountCurrency,
   strict: account.strict,
   browserCatalogue: account.browserCatalogue,
   enrich: account.enrich,
@@ -48,6 +49,7 @@ const ownersFields = [
   'accountName',
   'accountOrigin',
   'accountTimezone',
+  'accountCurrency',
   'strict',
   'browserCatalogue',
   'enrich',
@@ -94,7 +96,7 @@ export const createAccounts = (
     const account = await namedAccount(store, caller, input.accountUUID);
     if (caller.access.kind === 'editor') checkEditorsFields(input);
     const { contacts, answer } = checkAccountContacts(input.contact);
-    const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich } = input;
+    const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = input;
     const catalogues = cataloguesOf(input);
     await checkRemovals(store, account, catalogues);
     const { updated, contacts: outcomes } = await store.updateAccount({
@@ -102,6 +104,7 @@ export const createAccounts = (
       accountName,
       accountOrigin: accountOrigin && canonicalOrigins(accountOrigin),
       accountTimezone,
+      accountCurrency: accountCurrency === null ? '' : accountCurrency,
       strict,
       browserCatalogue,
       enrich,

@@ -1,6 +1,5 @@
 /** reportLive: the people of the last five minutes. */
 import { limits } from '@firsthand/contract/limits';
-import { originHosts } from '@firsthand/contract/origins';
 import type { LiveAnswer, Reports } from '../../../reports/questions.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
@@ -9,6 +8,7 @@ import { createAsk } from './asking.ts';
 import { conditionOf } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
 import type { FindMeanings, Known } from './meanings.ts';
+import { ownSitesOf } from './own-sites.ts';
 
 const minute = 60_000;
 const liveMinutes = 5;
@@ -31,7 +31,6 @@ export const createLiveAnswer = (
       { filters: filtersOf(input) },
       { now: time, signal: caller.signalOf?.() },
     );
-    const { hosts, suffixes } = originHosts(access.accountOrigin);
     const { answer, through } = await ask(
       {
         report: 'live',
@@ -41,8 +40,7 @@ export const createLiveAnswer = (
         to: time + limits.eventAheadMinutes * minute,
         robots: input.robots === 'include',
         condition: conditionOf(input, meanings),
-        ownHosts: hosts,
-        ownSuffixes: suffixes,
+        own: ownSitesOf(access.accountOrigin),
         limit: input.limit ?? 10,
       },
       caller.signalOf?.(),

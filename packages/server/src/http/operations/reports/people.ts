@@ -10,17 +10,18 @@ import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/curso
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, type Meanings, toCondition } from './conditions.ts';
-import { toGrouping } from './dimensions.ts';
+import { type Surroundings, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import type { FindMeanings, Known } from './meanings.ts';
+import { ownSitesOf } from './own-sites.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
 type Input = WithoutSegments<InputOf<'reportPeople'>>;
 
 /** Which of the numbers of a report a checked request means. */
-const meantBy = (input: Input, range: Range, zone: string, meanings: Meanings): PeopleOf => {
+const meantBy = (input: Input, range: Range, meanings: Meanings & Surroundings): PeopleOf => {
   const { by, value = [], step, cohort } = input;
-  const group = by && { ...toGrouping(by, range, zone, meanings.lists), values: value };
+  const group = by && { ...toGrouping(by, range, meanings), values: value };
   if (step) {
     const { within = funnelSeconds, per = 'person', reached, dropped } = input;
     return {
@@ -40,7 +41,7 @@ const meantBy = (input: Input, range: Range, zone: string, meanings: Meanings): 
     kind: 'cohort',
     first: first ? toCondition(first, meanings) : null,
     back: back ? toCondition(back, meanings) : null,
-    edges: edgesWithin(range, interval, zone, limits.periodsPerRetention),
+    edges: edgesWithin(range, interval, meanings.zone, limits.periodsPerRetention),
     cohort: cohort - 1,
     later,
   };
@@ -87,7 +88,7 @@ export const createPeopleAnswer = (
         ...range,
         robots: input.robots === 'include',
         condition: conditionOf(input, meanings),
-        of: meantBy(input, range, zone, meanings),
+        of: meantBy(input, range, { ...meanings, zone, own: ownSitesOf(caller.access.accountOrigin) }),
         usersAtLeast: input.usersAtLeast ?? 0,
         limit: input.limit ?? 100,
         beyond: page?.end ?? null,

@@ -108,7 +108,7 @@ describe('every report', () => {
       'reportBreakdown',
       { by: 'plan' },
       'by[0]',
-      'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost, contactProfileID, contactTagID and',
+      'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost, entryReferrerHost, contactProfileID, contactTagID and',
     ],
     ['reportBreakdown', { by: 'attr:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'first:' }, 'by[0]', 'must be one or two of'],
@@ -249,6 +249,13 @@ describe('reportBreakdown', () => {
       [
         { attrID: 'utm_campaign', of: 'first' },
         { attrID: 'last:x', of: 'last' },
+      ],
+    ],
+    [
+      'referrerHost,entryReferrerHost',
+      [
+        { by: 'referrerHost', own: { hosts: ['localhost', '127.0.0.1', '[::1]'], suffixes: ['.localhost'] } },
+        { by: 'entryReferrerHost', own: { hosts: ['localhost', '127.0.0.1', '[::1]'], suffixes: ['.localhost'] } },
       ],
     ],
     ['attr:__proto__', [{ attrID: '__proto__' }]],
@@ -498,8 +505,10 @@ describe('reportLive', () => {
         robots: true,
         condition: { eventIDs: [9] },
         limit: 5,
-        ownHosts: ['shop.example'],
-        ownSuffixes: ['.shop.example'],
+        own: {
+          hosts: ['shop.example', 'localhost', '127.0.0.1', '[::1]'],
+          suffixes: ['.shop.example', '.localhost'],
+        },
       },
     ]);
   });

@@ -17,10 +17,11 @@ import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, type EventKinds, type Meanings, toCondition } from './conditions.ts';
-import { toGrouping } from './dimensions.ts';
+import { type Surroundings as MeaningOfDimensions, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import { createLiveAnswer } from './live.ts';
 import { createFindMeanings, type Known } from './meanings.ts';
+import { ownSitesOf } from './own-sites.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
@@ -29,8 +30,7 @@ type Input<Name extends ReportOperation> = WithoutSegments<InputOf<Name>>;
 type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
 
 /** What a request means in its account. */
-interface Surroundings extends Meanings {
-  readonly zone: string;
+interface Surroundings extends Meanings, MeaningOfDimensions {
   /** By how many fewer intervals than its limit a report may have: it will be asked about longer ranges. */
   readonly spareIntervals: number;
 }
@@ -76,10 +76,10 @@ const namedGroup = (values: readonly (string | null)[], by: readonly DimensionTe
 };
 
 const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
-  toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, { zone, lists }) => ({
+  toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, surroundings) => ({
     report: 'breakdown',
     value: attrID,
-    ...toGrouping(by, range, zone, lists),
+    ...toGrouping(by, range, surroundings),
     sort,
     limit,
   }),
@@ -93,12 +93,12 @@ const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
 const toSteps = (steps: readonly number[]) => steps.map((reached) => ({ reached }));
 
 const funnel: Translation<'reportFunnel', FunnelQuestion> = {
-  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100 }, range, { zone, ...meanings }) => ({
+  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100 }, range, surroundings) => ({
     report: 'funnel',
-    steps: step.map((one) => toCondition(one, meanings)),
+    steps: step.map((one) => toCondition(one, surroundings)),
     withinMilliseconds: within * 1_000,
     per,
-    ...(by && { groups: { ...toGrouping(by, range, zone, meanings.lists), limit } }),
+    ...(by && { groups: { ...toGrouping(by, range, surroundings), limit } }),
   }),
   toAnswer: ({ steps, rows, others }, { input: { by = [] }, kinds }) => ({
     step: toSteps(steps),
@@ -108,7 +108,7 @@ const funnel: Translation<'reportFunnel', FunnelQuestion> = {
 };
 
 const retention: Translation<'reportRetention', RetentionQuestion> = {
-  toQuestion: ({ first, back, interval = 'week' }, range, { zone, spareIntervals, ...meanings }) => ({
+  toQuestion: ({ first, back, interval = 'week' }, range, { zone, own, spareIntervals, ...meanings }) => ({
     report: 'retention',
     first: first ? toCondition(first, meanings) : null,
     back: back ? toCondition(back, meanings) : null,
@@ -134,6 +134,7 @@ interface Asked<Name extends ReportOperation> {
   readonly sent: InputOf<Name>;
   readonly account: number;
   readonly zone: string;
+  readonly accountOrigin: readonly string[];
   /** When it is asked, in milliseconds since 1970. */
   readonly time: number;
   readonly signal: AbortSignal | undefined;
@@ -157,15 +158,16 @@ export const createReports = (
   /** The questions of a request. Throws Refusal: both are made before one is asked, so that a refusal costs no report. */
   const prepare = async <Name extends ReportOperation, One extends Question>(
     { toQuestion }: Translation<Name, One>,
-    { sent, account, zone, time, signal, spareIntervals = 0 }: Asked<Name>,
+    { sent, account, accountOrigin, zone, time, signal, spareIntervals = 0 }: Asked<Name>,
   ) => {
     const { range, earlier } = rangesOf(sent, zone, time);
     const input: Input<Name> = await replaceSegments(store, account, sent);
     const named = { ...input, filters: filtersOf(input) };
     const meanings = await findMeanings(account, named, { now: time, signal });
     const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
+    const own = ownSitesOf(accountOrigin);
     const questionAbout = (within: Range) =>
-      ({ ...asked, ...within, ...toQuestion(input, within, { zone, spareIntervals, ...meanings }) }) as One;
+      ({ ...asked, ...within, ...toQuestion(input, within, { zone, own, spareIntervals, ...meanings }) }) as One;
     return { input, kinds: meanings.kinds, question: questionAbout(range), earlier: earlier && questionAbout(earlier) };
   };
 
@@ -173,9 +175,10 @@ export const createReports = (
     <Name extends ReportOperation, One extends Question>(translation: Translation<Name, One>): Answering<Name> =>
     async (sent, caller) => {
       const began = performance.now();
-      const zone = sent.timezone ?? caller.access.accountTimezone;
+      const { accountOrigin, accountTimezone } = caller.access;
+      const zone = sent.timezone ?? accountTimezone;
       const signal = caller.signalOf?.();
-      const asked = { sent, account: accountOf(caller), zone, time: caller.time, signal };
+      const asked = { sent, account: accountOf(caller), accountOrigin, zone, time: caller.time, signal };
       const { input, kinds, question, earlier } = await prepare(translation, asked);
       const partOf = async (about: One) => {
         const { answer, through } = await ask(about, signal);

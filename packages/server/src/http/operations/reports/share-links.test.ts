@@ -7,10 +7,11 @@ const day = 86_400_000;
 const start = Date.parse('2026-11-24T12:00Z');
 let time = start;
 let reports: FakeReports;
+const account = { accountOrigin: ['https://shop.example'], accountTimezone: 'Asia/Tokyo', accountCurrency: 'JPY' };
 let scene: Scene;
 beforeAll(async () => {
   reports = createFakeReports();
-  scene = await openScene({ reports, now: () => time, account: { accountTimezone: 'Asia/Tokyo' } });
+  scene = await openScene({ reports, now: () => time, account });
 });
 beforeEach(() => {
   time = start;
@@ -56,6 +57,7 @@ describe('a share link', () => {
       viewPage: 'overview',
       viewQuery: 'measure=users&range=7d',
       timezone: 'Asia/Tokyo',
+      currency: 'JPY',
       expiresTime,
       report: [{ part: 'totals', operation: 'reportTotals' }],
       event: [],
@@ -69,6 +71,11 @@ describe('a share link', () => {
       total: { events: 0, users: 0, people: 0, sessions: 0 },
       timezone: 'Asia/Tokyo',
       status: '200',
+    });
+    const sources = { part: 'sources', operation: 'reportBreakdown', request: { ...november, by: 'referrerHost' } };
+    await ask(await made({ report: [sources] }), 'sources');
+    expect(reports.asked.at(-1)?.question).toMatchObject({
+      dimensions: [{ own: { hosts: expect.arrayContaining(['shop.example']) } }],
     });
     const listed = async () => (await list()).find((link) => link.shareID === shareID);
     await expect.poll(listed).toEqual({

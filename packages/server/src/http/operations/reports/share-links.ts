@@ -34,8 +34,8 @@ export const createShareLinks = (
     const expiresTime = wanted ?? time + limits.shareLinkDefaultDays * dayMilliseconds;
     checkEnd(expiresTime, time);
     const account = accountOf(caller);
-    const { accountTimezone } = access;
-    const making = { store, checkReport, account, accountTimezone, time, signal: caller.signalOf?.() };
+    const { accountOrigin, accountTimezone } = access;
+    const making = { store, checkReport, account, accountOrigin, accountTimezone, time, signal: caller.signalOf?.() };
     const reports = await toSharedReports({ report, moving }, making);
     const view: SharedView = { query: shownQuery(viewQuery, reports), moving, report: reports };
     // With a prefix by which scanners, and our own log, find it.

@@ -17,7 +17,15 @@ const { check } = createReports(store, undefined);
 type Given = Pick<InputOf<'createShareLink'>, 'moving' | 'report'>;
 
 const making = (time: number) => ({
-  ...{ store, checkReport: check, account: 1, accountTimezone: 'America/New_York', time, signal: undefined },
+  ...{
+    store,
+    checkReport: check,
+    account: 1,
+    accountOrigin: [],
+    accountTimezone: 'America/New_York',
+    time,
+    signal: undefined,
+  },
 });
 
 /** The last minute of a day in New York, on days of each weekday; and that of each month. */
@@ -33,7 +41,14 @@ const askOften = async ({ moving = 'day', report }: Given): Promise<number> => {
   for (const time of times[moving])
     for (const one of shared) {
       const sent = requestAt(one, { moving, createdTime: created, time }) as InputOf<SharedOperation>;
-      await check(one.operation, { sent, account: 1, zone: 'America/New_York', time, signal: undefined });
+      await check(one.operation, {
+        sent,
+        account: 1,
+        accountOrigin: [],
+        zone: 'America/New_York',
+        time,
+        signal: undefined,
+      });
     }
   return times[moving].length;
 };

@@ -87,6 +87,7 @@ interface Making {
   readonly store: Pick<Store, 'listSegments'>;
   readonly checkReport: CheckReport;
   readonly account: number;
+  readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
   /** When the link is made, in milliseconds since 1970. */
   readonly time: number;
@@ -99,7 +100,7 @@ interface Making {
  */
 export const toSharedReports = async (
   { report, moving }: Pick<InputOf<'createShareLink'>, 'report' | 'moving'>,
-  { store, checkReport, account, accountTimezone, time, signal }: Making,
+  { store, checkReport, account, accountOrigin, accountTimezone, time, signal }: Making,
 ): Promise<SharedReport[]> => {
   const reports: SharedReport[] = [];
   const parts = new Set<string>();
@@ -118,7 +119,7 @@ export const toSharedReports = async (
     checkGroups(value, at);
     const timezone = value.timezone ?? accountTimezone;
     const request = { ...(await replaceSegments(store, account, value, `${at}.`)), timezone };
-    const asked = { account, zone: timezone, time, signal, ...(moving && { spareIntervals }) };
+    const asked = { account, accountOrigin, zone: timezone, time, signal, ...(moving && { spareIntervals }) };
     await checkReport(operation, { ...asked, sent: longest(request, moving, timezone, time) }).catch(
       (error: unknown) => {
         if (!(error instanceof Refusal) || error.field === undefined) throw error;

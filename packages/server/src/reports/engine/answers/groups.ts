@@ -5,13 +5,14 @@ import type { ContactList, Dimension, Grouping, Question } from '../../questions
 import type { Source } from '../account.ts';
 import { appendIntegers, type Row, runWith, type Values } from '../values.ts';
 import { clockOf, createGrid, hourCuts, spansBefore, valuesOfSpans } from './grid.ts';
-import { hostOf } from './host.ts';
+import { referrerHostOf } from './host.ts';
 import { createScope, type Scope, type Sessions, type Wanted } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 
 const hour = 3_600_000;
 
-const isOfSession = (dimension: Dimension): boolean => 'of' in dimension;
+const isOfSession = (dimension: Dimension): boolean =>
+  'of' in dimension || ('by' in dimension && dimension.by === 'entryReferrerHost');
 const isClock = (dimension: Dimension): boolean =>
   'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
 
@@ -59,9 +60,13 @@ const writeVisits = async (
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
     const columns = question.dimensions.flatMap((dimension, index) => {
-      if (!('of' in dimension)) return [];
-      scope.add(`v${index}`, scope.text(dimension.attrID));
-      return `${finders[dimension.of]}(v${index}, place) AS v${index}`;
+      if ('of' in dimension) {
+        scope.add(`v${index}`, scope.text(dimension.attrID));
+        return `${finders[dimension.of]}(v${index}, place) AS v${index}`;
+      }
+      if (!('own' in dimension) || dimension.by === 'referrerHost') return [];
+      scope.add(`v${index}`, scope.text(referrerAttrID));
+      return `${referrerHostOf(`${finders.first}(v${index}, place)`, dimension.own, values)} AS v${index}`;
     });
     scope.add('place', scope.place);
     scope.add('"user"', 'e."user"');
@@ -116,10 +121,11 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
         const texts = values.texts(dimension.lists.map((list) => list.value));
         return `${texts}[l${index}.list] AS d${index}`;
       }
-      if ('of' in dimension) return `v${index} AS d${index}`;
+      if (isOfSession(dimension)) return `v${index} AS d${index}`;
       if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
       else if (dimension.by === 'event') scope.add(`d${index}`, scope.eventID());
-      else if (dimension.by === 'referrerHost') scope.add(`d${index}`, hostOf(scope.text(referrerAttrID)));
+      else if ('own' in dimension)
+        scope.add(`d${index}`, referrerHostOf(scope.text(referrerAttrID), dimension.own, values));
       else return `${dimension.by} AS d${index}`;
       return `d${index}`;
     });

@@ -6,7 +6,7 @@ import { pathAttrID, referrerAttrID } from '../../attributes.ts';
 import type { LiveAnswer, LiveQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { runSQL, runWith } from '../values.ts';
-import { hostOf } from './host.ts';
+import { referrerHostOf } from './host.ts';
 import { createScope } from './scope.ts';
 
 export const answerLive = async (
@@ -14,17 +14,14 @@ export const answerLive = async (
   source: Source,
   question: LiveQuestion,
 ): Promise<LiveAnswer> => {
-  const { limit, ownHosts, ownSuffixes } = question;
+  const { limit, own } = question;
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
     scope.add('place', scope.place);
     scope.add('page', scope.text(pathAttrID));
-    scope.add('host', hostOf(scope.text(referrerAttrID)));
+    scope.add('host', referrerHostOf(scope.text(referrerAttrID), own, values));
     scope.add('country', scope.text(labelIDs.country));
-    const isOwn = `list_contains(${values.texts(ownHosts)}, host)
-      OR len(list_filter(${values.texts(ownSuffixes)}, lambda suffix: ends_with(host, suffix))) > 0`;
-    return `CREATE TEMP TABLE now AS SELECT visitor, person, place, page, country,
-      CASE WHEN ${isOwn} THEN NULL ELSE host END AS host FROM (${scope.rows({ where: scope.matched })})`;
+    return `CREATE TEMP TABLE now AS SELECT visitor, person, place, page, host, country FROM (${scope.rows({ where: scope.matched })})`;
   });
   const [counted] = await runSQL(
     connection,

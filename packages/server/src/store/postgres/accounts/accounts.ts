@@ -34,7 +34,7 @@ export const findAccount = async (db: Connection, accountUUID: string): Promise<
 export const getAccount = async (db: Connection, account: number): Promise<AccountDetail> => {
   const [row, profile, tag, attr, event, tokens, usage] = await Promise.all([
     db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage' | 'storedBytes'>>(
-      `SELECT ${summary}, "accountOrigin", "accountTimezone", strict, "browserCatalogue", enrich
+      `SELECT ${summary}, "accountOrigin", "accountTimezone", "accountCurrency", strict, "browserCatalogue", enrich
        FROM account WHERE account = $1`,
       [account],
     ),
@@ -60,7 +60,7 @@ export const measureAccounts = async (db: Connection): Promise<AccountSize[]> =>
 /** Locks the account, and reads the values that updateAccount may change. */
 const valuesOf = async (db: Transaction, account: number, kinds: readonly CatalogueKind[]): Promise<AccountValues> => {
   const settings = await db.one<AccountValues>(
-    `SELECT "accountName", "accountOrigin", "accountTimezone", strict, "browserCatalogue", enrich FROM account
+    `SELECT "accountName", "accountOrigin", "accountTimezone", "accountCurrency", strict, "browserCatalogue", enrich FROM account
      WHERE account = $1 FOR NO KEY UPDATE`,
     [account],
   );
@@ -112,16 +112,26 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       db: Transaction,
       { tokens, catalogues: given, contacts: changes, time, by, ...account }: NewAccount,
     ): Promise<ContactOutcome[]> {
-      const { accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich } = account;
+      const {
+        accountUUID,
+        accountName,
+        accountOrigin,
+        accountTimezone,
+        accountCurrency,
+        strict,
+        browserCatalogue,
+        enrich,
+      } = account;
       const { account: number } = await db.one<{ account: number }>(
         `INSERT INTO account
-           ("accountUUID", "accountName", "accountOrigin", "accountTimezone", strict, "browserCatalogue", enrich, "createdTime")
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING account`,
+           ("accountUUID", "accountName", "accountOrigin", "accountTimezone", "accountCurrency", strict, "browserCatalogue", enrich, "createdTime")
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING account`,
         [
           accountUUID,
           accountName,
           JSON.stringify(accountOrigin),
           accountTimezone,
+          accountCurrency,
           strict,
           browserCatalogue,
           enrich,
@@ -137,19 +147,20 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       db: Transaction,
       { account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange,
     ): ReturnType<Store['updateAccount']> {
-      const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich } = change;
+      const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
       const kinds = givenKinds(given);
       const before = await valuesOf(db, account, kinds);
       await db.run(
         `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
-           "accountTimezone" = coalesce($4, "accountTimezone"), strict = coalesce($5, strict),
-           "browserCatalogue" = coalesce($6, "browserCatalogue"), enrich = coalesce($7, enrich)
+           "accountTimezone" = coalesce($4, "accountTimezone"), "accountCurrency" = coalesce($5, "accountCurrency"),
+           strict = coalesce($6, strict), "browserCatalogue" = coalesce($7, "browserCatalogue"), enrich = coalesce($8, enrich)
          WHERE account = $1`,
         [
           account,
           accountName,
           accountOrigin && JSON.stringify(accountOrigin),
           accountTimezone,
+          accountCurrency,
           strict,
           browserCatalogue,
           enrich,

@@ -88,7 +88,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   return [
     {
       from: 'account',
-      columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime nextEventID',
+      columns: 'account accountUUID accountName accountOrigin accountTimezone accountCurrency createdTime nextEventID',
       booleans: 'strict browserCatalogue enrich',
     },
     {

@@ -35,6 +35,7 @@ const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
       accountName: 'A shop',
       accountOrigin: '[]',
       accountTimezone: 'UTC',
+      accountCurrency: 'EUR',
       createdTime: time,
       strict: 0,
       browserCatalogue: 0,

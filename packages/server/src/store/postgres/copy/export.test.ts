@@ -45,6 +45,7 @@ const rowsOf: Partial<Record<ExportedTable, ExportedRow[]>> = {
     accountName: 'A shop',
     accountOrigin: '["https://shop.example"]',
     accountTimezone: 'UTC',
+    accountCurrency: 'EUR',
     createdTime: time,
     strict: account - 1,
     browserCatalogue: 2 - account,

@@ -38,8 +38,8 @@ const fieldColumns = plainFields.map((name) => `said -> 'fields' ->> '${name}' A
 /** SQL for the rows of each table. */
 const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   account: `
-    SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer,
-      "browserCatalogue"::integer, enrich::integer, "createdTime", "nextEventID"
+    SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", "accountCurrency",
+      strict::integer, "browserCatalogue"::integer, enrich::integer, "createdTime", "nextEventID"
     FROM account`,
   token: `
     SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session::integer,

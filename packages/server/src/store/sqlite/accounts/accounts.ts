@@ -31,12 +31,13 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
     AccountSummary & {
       accountOrigin: string;
       accountTimezone: string;
+      accountCurrency: string;
       strict: number;
       browserCatalogue: number;
       enrich: number;
     }
   >(`
-    SELECT account, accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich, createdTime
+    SELECT account, accountUUID, accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich, createdTime
     FROM account WHERE account = ?`);
   const usageOf = createUsageReader(db);
 
@@ -81,15 +82,15 @@ export const createAccountWriter = (
 ) => {
   const insert = db.prepare(`
     INSERT INTO account
-      (account, accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich, createdTime)
-    VALUES ((SELECT max(coalesce(max(account), 0), (SELECT lastAccount FROM position)) + 1 FROM account), @accountUUID, @accountName, @accountOrigin, @accountTimezone, @strict, @browserCatalogue, @enrich, @time)`);
+      (account, accountUUID, accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich, createdTime)
+    VALUES ((SELECT max(coalesce(max(account), 0), (SELECT lastAccount FROM position)) + 1 FROM account), @accountUUID, @accountName, @accountOrigin, @accountTimezone, @accountCurrency, @strict, @browserCatalogue, @enrich, @time)`);
   const update = db.prepare(`
     UPDATE account SET accountName = coalesce(@accountName, accountName), accountOrigin = coalesce(@accountOrigin, accountOrigin),
-      accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict),
+      accountTimezone = coalesce(@accountTimezone, accountTimezone), accountCurrency = coalesce(@accountCurrency, accountCurrency), strict = coalesce(@strict, strict),
       browserCatalogue = coalesce(@browserCatalogue, browserCatalogue), enrich = coalesce(@enrich, enrich)
     WHERE account = @account`);
   const settings = db.prepare<[number], AccountValues>(
-    'SELECT accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich FROM account WHERE account = ?',
+    'SELECT accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich FROM account WHERE account = ?',
   );
   const listed = createCatalogueReader(db);
 
@@ -142,7 +143,7 @@ export const createAccountWriter = (
       return putContacts(number, changes, { time: account.time, by: account.by });
     },
     updateAccount({ account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange) {
-      const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich } = change;
+      const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
       const kinds = givenKinds(given);
       const before = valuesOf(account, kinds);
       update.run({
@@ -150,6 +151,7 @@ export const createAccountWriter = (
         accountName,
         accountOrigin: accountOrigin && JSON.stringify(accountOrigin),
         accountTimezone,
+        accountCurrency,
         strict: strict === undefined ? null : Number(strict),
         browserCatalogue: browserCatalogue === undefined ? null : Number(browserCatalogue),
         enrich: enrich === undefined ? null : Number(enrich),

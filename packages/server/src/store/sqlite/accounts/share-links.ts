@@ -37,8 +37,12 @@ export const createShareLinkWriter = (db: Connection, tokens: Pick<TokenWriter, 
 };
 
 export const createShareLinkReader = (db: Connection) => {
-  const find = db.prepare<RequestOf<'findShareLink'>, OpenedShareLink>(`
-    SELECT s.shareID, s.account, s.shareName, s.page, s.view, s.createdTime, s.expiresTime, s.lastUsedTime, a.accountTimezone
+  const find = db.prepare<
+    RequestOf<'findShareLink'>,
+    Omit<OpenedShareLink, 'accountOrigin'> & { readonly accountOrigin: string }
+  >(`
+    SELECT s.shareID, s.account, s.shareName, s.page, s.view, s.createdTime, s.expiresTime, s.lastUsedTime,
+      a.accountOrigin, a.accountTimezone, a.accountCurrency
     FROM share_link s JOIN account a USING (account)
     WHERE s.hash = @hash AND @time < s.expiresTime
       AND NOT EXISTS (SELECT 1 FROM account_deletion d WHERE d.account = s.account)`);
@@ -47,7 +51,10 @@ export const createShareLinkReader = (db: Connection) => {
     FROM share_link s LEFT JOIN token t ON t.token = s.createdBy
     WHERE s.account = @account ORDER BY s.createdTime DESC, s.shareID`);
   return {
-    findShareLink: (request: RequestOf<'findShareLink'>): OpenedShareLink | undefined => find.get(request),
+    findShareLink(request: RequestOf<'findShareLink'>): OpenedShareLink | undefined {
+      const row = find.get(request);
+      return row && { ...row, accountOrigin: JSON.parse(row.accountOrigin) };
+    },
     listShareLinks: ({ account, views = false }: RequestOf<'listShareLinks'>): ListedShareLink[] =>
       list.all({ account, views: views ? 1 : 0 }),
   };

@@ -48,6 +48,7 @@ const account: ExportedRow = {
   accountName: 'A shop',
   accountOrigin: '[]',
   accountTimezone: 'UTC',
+  accountCurrency: 'EUR',
   strict: 0,
   browserCatalogue: 0,
   enrich: 1,
