@@ -118,7 +118,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
       }
       if ('of' in dimension) return `v${index} AS d${index}`;
       if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
-      else if (dimension.by === 'event') scope.add(`d${index}`, scope.eventID());
+      else if (dimension.by === 'event') scope.add(`d${index}`, scope.kind());
       else if (dimension.by === 'referrerHost') scope.add(`d${index}`, hostOf(scope.text(referrerAttrID)));
       else return `${dimension.by} AS d${index}`;
       return `d${index}`;

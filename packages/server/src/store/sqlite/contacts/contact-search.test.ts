@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { noContactMerges } from '../../../identity/merged-entries.ts';
 import type { ContactSearch, SearchEnd } from '../../store.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
@@ -36,7 +37,11 @@ const fill = (contacts: number): Buffer => {
 
 /** Runs a search; returns how many contacts its page holds, and how many steps it took. */
 const count = (db: Connection, search: Partial<ContactSearch>) => {
-  const reading = createContactSearch(db, () => (_, id) => id)({ account: 1, limit: 100, ...search });
+  const reading = createContactSearch(
+    db,
+    () => (_, id) => id,
+    () => noContactMerges,
+  )({ account: 1, limit: 100, ...search });
   for (let steps = 1; ; steps += 1) {
     const { done, value } = reading.next();
     if (done) return { found: value.contacts.length, steps };
@@ -55,7 +60,11 @@ test('every part of the index is read in its order, without a sort or a scan', (
           }
         : Reflect.get(target, name),
   });
-  createContactSearch(listening, () => (_, id) => id);
+  createContactSearch(
+    listening,
+    () => (_, id) => id,
+    () => noContactMerges,
+  );
   const parts = asked.filter((sql) => sql.includes('@afterKey'));
   expect(parts).toHaveLength(19);
   for (const sql of parts) {
@@ -122,7 +131,11 @@ test('contacts that have changed since they were indexed are found as they are, 
 /** Returns the contacts of all pages of a search, and calls `between` between the steps of each. */
 const readAll = (db: Connection, search: Partial<ContactSearch>, between: () => void): string[] => {
   const found: string[] = [];
-  const read = createContactSearch(db, () => (_, id) => id);
+  const read = createContactSearch(
+    db,
+    () => (_, id) => id,
+    () => noContactMerges,
+  );
   for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
     const reading = read({ account: 1, limit: 100, ...search, beyond });
     for (;;) {
