@@ -359,8 +359,8 @@ describe('each error code that is listed', () => {
       return { fields: { claimID, ...(name === 'voidClaim' && { restore: true }) } };
     },
     merge_refused: async ({ name }) => {
-      if (name === 'mergeEntry') return { fields: { entryID: 'vip', otherEntryID: 'vip' } };
-      if (name === 'unmergeEntry') return { fields: { otherEntryID: 'vip' } };
+      if (name === 'mergeEntry') return { fields: { entryID: 'plan', otherEntryID: 'plan' } };
+      if (name === 'unmergeEntry') return { fields: { otherEntryID: 'plan' } };
       const { contactUUID } = await makeContact(scene);
       return {
         fields:

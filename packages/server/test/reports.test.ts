@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { toEventKinds, toUnitedIDs } from '../src/http/operations/reports/conditions.ts';
 import { Refusal } from '../src/refusal.ts';
-import type { PeopleAnswer, PeopleEnd, Question, Reports, UnitedIDs } from '../src/reports/questions.ts';
+import type { Dimension, PeopleAnswer, PeopleEnd, Question, Reports, UnitedIDs } from '../src/reports/questions.ts';
 import { createReports } from '../src/reports/reports.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store, StoredEvent } from '../src/store/store.ts';
@@ -282,6 +282,75 @@ describe('reports of a store', () => {
       }),
       { numRuns: runs(3, 20) },
     );
+  });
+
+  test('count merged entries as one from the next question on, and apart again after', {
+    timeout: 120_000,
+  }, async () => {
+    const site = await createSite(store);
+    const { account, time, server } = site;
+    await server.log(
+      {
+        eventID: 7,
+        userUUID: 'visitor-number-1',
+        attributes: [
+          ['plan', 'pro'],
+          ['price', '10'],
+        ],
+      },
+      {
+        eventID: 17,
+        userUUID: 'visitor-number-1',
+        attributes: [
+          ['Plan', 'pro'],
+          ['Price', '5'],
+        ],
+      },
+      {
+        eventID: 17,
+        userUUID: 'visitor-number-2',
+        attributes: [
+          ['Plan', 'free'],
+          ['plan', 'pro'],
+          ['price', 'none'],
+          ['Price', '5'],
+        ],
+      },
+    );
+    const asked = { account, from: time - day, to: time + day, robots: true, condition: null };
+    const read = async () => {
+      const list = (kind: 'event' | 'attr') => store.listCatalogue({ account, kind });
+      const united = toUnitedIDs(await list('event'), await list('attr'));
+      const question = { ...asked, ...(united && { united }) };
+      const groups = async (dimension: Dimension) => {
+        const by = {
+          report: 'breakdown',
+          value: 'price',
+          dimensions: [dimension],
+          offsets: [[0, 0]],
+          sort: 'events',
+          limit: 9,
+        } as const;
+        const { rows, total } = (await reports.ask({ ...question, ...by })).answer;
+        return [...rows.map(({ values: [value], events, users }) => [value, events, users]), total.value?.sum];
+      };
+      return { kinds: await groups({ by: 'event' }), plans: await groups({ attrID: 'plan' }) };
+    };
+    const before = await read();
+    expect(before).toEqual({
+      kinds: [['17', 2, 2], ['7', 1, 1], 10],
+      plans: [['pro', 2, 2], [null, 1, 1], 10],
+    });
+    const change = { account, time };
+    await store.mergeEntry({ ...change, kind: 'event', id: '7', otherID: '17' });
+    await store.mergeEntry({ ...change, kind: 'attr', id: 'plan', otherID: 'Plan' });
+    await store.mergeEntry({ ...change, kind: 'attr', id: 'price', otherID: 'Price' });
+    // The third event has a price that is no number, which counts all the same.
+    expect(await read()).toEqual({ kinds: [['7', 3, 2], 15], plans: [['pro', 3, 2], 15] });
+    await store.unmergeEntry({ ...change, kind: 'event', otherID: '17' });
+    await store.unmergeEntry({ ...change, kind: 'attr', otherID: 'Plan' });
+    await store.unmergeEntry({ ...change, kind: 'attr', otherID: 'Price' });
+    expect(await read()).toEqual(before);
   });
 
   test('miss nothing that was answered before they were asked, while 24 write', { timeout: 120_000 }, async () => {
