@@ -166,6 +166,10 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
   await answerOf(server.POST('/contact/eraseContact', { body: { contactUUID: otherContactUUID } }));
 
   const { account } = await answerOf(server.GET('/account/getAccount'));
+  const spellings = { catalogue: 'tag', otherEntryID: 'VIP' } as const;
+  await answerOf(server.POST('/account/updateAccount', { body: { tag: [{ tagID: 'vip' }, { tagID: 'VIP' }] } }));
+  await answerOf(server.POST('/account/mergeEntry', { body: { ...spellings, entryID: 'vip' } }));
+  await answerOf(server.POST('/account/unmergeEntry', { body: spellings }));
   await answerOf(
     server.POST('/account/updateAccount', {
       body: {

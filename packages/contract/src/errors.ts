@@ -30,6 +30,7 @@ export const errors = {
   unknown_token: { status: 404, when: 'no token of the account has this tokenID' },
   unknown_member: { status: 404, when: 'no member of the account has this memberID' },
   unknown_refused: { status: 404, when: 'no refused request with this refusedID is on the list of the account' },
+  unknown_entry: { status: 404, when: 'the catalogue lists no entry with this ID' },
   unknown_view: { status: 404, when: 'no view of the account has this name' },
   unknown_share_link: {
     status: 404,
@@ -42,10 +43,13 @@ export const errors = {
     status: 409,
     when: 'the contactExternalID belongs to another contact, or the contact with the e-mail address has another one',
   },
-  merge_refused: { status: 409, when: 'the merge would make a circle, or there is no merge to undo' },
+  merge_refused: {
+    status: 409,
+    when: 'the merge would make a circle or, of catalogue entries, a chain or one merge too many; or there is no merge to undo',
+  },
   id_in_use: {
     status: 409,
-    when: 'a contact or an event uses the profile, tag, attribute or event ID that is to be removed without `force`',
+    when: 'a contact or an event uses the profile, tag, attribute or event ID that is to be removed without `force`, or a merge does',
   },
   erased_contact: { status: 410, when: 'the contact was erased' },
   body_too_large: { status: 413, when: 'the body exceeds its limit after decompression' },

@@ -310,6 +310,20 @@ export const profileID = described(catalogueID, 'The profile.', 'customer');
 export const tagID = described(catalogueID, 'The tag.', 'newsletter');
 export const attrID = described(catalogueID, 'The attribute.', 'product');
 
+/** The ID of an entry of any catalogue, as text. That of an event may be sent as a number. */
+export const entryID = coerced<string | number, string>(
+  (input) => (typeof input === 'number' && Number.isInteger(input) ? String(input) : input),
+  catalogueID,
+).meta({
+  form: catalogueForm,
+  sent: {
+    anyOf: [
+      { type: 'string', minLength: 1 },
+      { type: 'integer', minimum: 1 },
+    ],
+  },
+});
+
 /** Tag IDs separated by commas; `removable` allows `-id`, which removes the tag. Empty ones are left out. */
 export const tagIDs = (removable: boolean) => {
   const isTagID = (text: string) => {

@@ -93,6 +93,8 @@ export const limits = {
   claimedLinksPerContact: 1_000,
   /** Listed IDs in each catalogue of an account. */
   idsPerCatalogue: 1_000,
+  /** Entries of each catalogue that are merged into others. */
+  mergesPerCatalogue: 100,
   /** Event names in it that only browser tokens have used. They cannot add more, so that pages leave room for others. */
   eventNamesByBrowsers: 500,
   originsPerAccount: 100,

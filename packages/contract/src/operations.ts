@@ -2,6 +2,7 @@
 import type * as z from 'zod';
 import * as account from './account/account.ts';
 import * as audit from './account/audit.ts';
+import * as entries from './account/entries.ts';
 import * as members from './account/members.ts';
 import * as refused from './account/refused.ts';
 import * as service from './account/service.ts';
@@ -95,6 +96,25 @@ export const operations = {
     input: account.updateAccountInput,
     entries: accountEntries,
     output: account.updateAccountOutput,
+  }),
+  mergeEntry: post({
+    summary: 'Merge an entry of a catalogue into another one.',
+    details:
+      'Every read then speaks of the first entry alone: what was stored under the ID of the other one, and what is sent under it later, is read, filtered and counted as that of the first. No event is rewritten. Where an event or a contact has both attributes, the value of the first one counts. What contacts get under the other ID from then on is written to the first. An entry stands for others or is merged, not both; a catalogue has at most 100 merges.',
+    paths: ['/account/mergeEntry'],
+    tokens: ['editor', ...owners],
+    refuses: ['unknown_entry', 'merge_refused'],
+    input: entries.mergeEntryInput,
+    output: entries.mergeEntryOutput,
+  }),
+  unmergeEntry: post({
+    summary: 'Undo the merge of an entry.',
+    details: 'The events that were sent under its ID are its own again, those that were sent while it was merged too.',
+    paths: ['/account/unmergeEntry'],
+    tokens: ['editor', ...owners],
+    refuses: ['unknown_entry', 'merge_refused'],
+    input: entries.unmergeEntryInput,
+    output: entries.unmergeEntryOutput,
   }),
   createToken: post({
     summary: 'Create a token. The text of a secret token is returned only by this call.',

@@ -29,6 +29,7 @@ import { createHasToken, type MetricsAccess, metricsRoute } from './http/metrics
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
 import { createAccounts } from './http/operations/accounts/accounts.ts';
 import { createAudit } from './http/operations/accounts/audit.ts';
+import { createEntryMergeAnswers } from './http/operations/accounts/entry-merges.ts';
 import { createMembers } from './http/operations/accounts/members.ts';
 import { createRefused } from './http/operations/accounts/refused.ts';
 import { createService, noFacts, type ServiceFacts } from './http/operations/accounts/service.ts';
@@ -200,6 +201,7 @@ export const createApp = ({
     ...jsonReplies({
       ...createAccounts(store, quota?.accountBytes),
       ...createTokens(store),
+      ...createEntryMergeAnswers(store),
       ...createMembers(store),
       ...createService(store, { facts: serviceFacts, refusedOrigins }),
       ...createRefused(store),

@@ -315,6 +315,7 @@ describe('each error code that is listed', () => {
     unknown_claim: () => ({ fields: { claimID: nobody } }),
     unknown_refused: () => ({ fields: { refusedID: '999999' } }),
     unknown_member: () => ({ fields: { memberID: nobody } }),
+    unknown_entry: ({ name }) => ({ fields: name === 'mergeEntry' ? { entryID: nobody } : { otherEntryID: nobody } }),
     unknown_view: () => ({ fields: { viewName: nobody } }),
     unknown_share_link: () => ({ fields: { shareID: nobody } }),
     unknown_segment: ({ name }) => {
@@ -358,6 +359,8 @@ describe('each error code that is listed', () => {
       return { fields: { claimID, ...(name === 'voidClaim' && { restore: true }) } };
     },
     merge_refused: async ({ name }) => {
+      if (name === 'mergeEntry') return { fields: { entryID: 'plan', otherEntryID: 'plan' } };
+      if (name === 'unmergeEntry') return { fields: { otherEntryID: 'plan' } };
       const { contactUUID } = await makeContact(scene);
       return {
         fields:

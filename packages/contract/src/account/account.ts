@@ -13,7 +13,7 @@ const forAll = {
   browser: field.described(field.optional(field.flag), 'Whether browser tokens may use it.', true),
   remove: field.described(
     field.optional(field.flag),
-    'Takes the entry out of the catalogue. 409 `id_in_use` while a contact or an event uses it.',
+    'Takes the entry out of the catalogue. 409 `id_in_use` while a contact or an event uses it, and, with `force` too, while it is merged or others are merged into it.',
     false,
   ),
   force: field.described(
@@ -161,6 +161,7 @@ export const updateAccountOutput = answer({
 export const getAccountInput = z.object(which);
 
 const browser = flag('Whether a browser token may use it.');
+const mergedInto = 'The ID of the entry that stands for this one. Absent unless this one is merged.';
 const entries = <Shape extends z.ZodRawShape>(what: string, shape: Shape) =>
   z.array(z.object({ ...shape, browser })).describe(`The catalogue of ${what}.`);
 const nameOf = (example: string) => text('Its name, for people; its ID where nobody gave it a name.', example);
@@ -185,10 +186,27 @@ export const account = z
     browserCatalogue: flag(browserCatalogue.description ?? '', false),
     enrich: flag(enrich.description ?? '', true),
     createdTime: isoTime('When the account was created.'),
-    profile: entries('profiles', { profileID: told(field.profileID), profileName: nameOf('Customer') }),
-    tag: entries('tags', { tagID: told(field.tagID), tagName: nameOf('Newsletter') }),
-    attr: entries('attributes', { attrID: told(field.attrID), attrName: nameOf('Product'), attrType }),
-    event: entries('events', { eventID, eventName: nameOf('Basket filled') }),
+    profile: entries('profiles', {
+      profileID: told(field.profileID),
+      profileName: nameOf('Customer'),
+      mergedInto: text(mergedInto, 'customer').optional(),
+    }),
+    tag: entries('tags', {
+      tagID: told(field.tagID),
+      tagName: nameOf('Newsletter'),
+      mergedInto: text(mergedInto, 'newsletter').optional(),
+    }),
+    attr: entries('attributes', {
+      attrID: told(field.attrID),
+      attrName: nameOf('Product'),
+      attrType,
+      mergedInto: text(mergedInto, 'product').optional(),
+    }),
+    event: entries('events', {
+      eventID,
+      eventName: nameOf('Basket filled'),
+      mergedInto: eventID.describe(mergedInto).optional(),
+    }),
     token: z
       .array(
         z.object({

@@ -1,3 +1,5 @@
+import { type ContactMerges, noContactMerges, united } from './merged-entries.ts';
+
 /** The published fields of a contact that hold plain text, in the order in which responses list them. */
 export const contactFields = [
   'contactExternalID',
@@ -90,7 +92,19 @@ const firstValues = <Name extends string, Value>(
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-const view = (layers: readonly Layer[]): ContactView => {
+/** Returns values under the IDs that stand for theirs. A tag that was taken away, or an attribute that was removed, gives way to one that was not. */
+const asKept = ({ fields, tags, attributes }: Values, { profile, tag, attr }: ContactMerges): Values => ({
+  fields:
+    fields.contactProfileID === undefined
+      ? fields
+      : { ...fields, contactProfileID: profile.keptOf(fields.contactProfileID) },
+  tags: tag.groups.length === 0 ? tags : new Map(united(tags, tag, (has) => has)),
+  attributes: attr.groups.length === 0 ? attributes : new Map(united(attributes, attr, (value) => value !== null)),
+});
+
+const view = (sources: readonly Layer[], merges: ContactMerges): ContactView => {
+  const layers =
+    merges === noContactMerges ? sources : sources.map((layer) => ({ ...layer, values: asKept(layer.values, merges) }));
   const fields = firstValues(layers, (values) => Object.entries(values.fields) as [ContactField, string][]);
   const textOf = (name: ContactField) => fields.get(name)?.value ?? '';
   const attributes = [...firstValues(layers, (values) => values.attributes)];
@@ -153,30 +167,37 @@ const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRe
  * The e-mail address and the external ID find a contact, so they are shown as its own only from a contact's own record: there, one
  * counts as claimed until it is verified or a claim that gives it is accepted. Accepting a claim makes its external ID the contact's
  * own if it has none. From a claim itself, an external ID is always claimed.
+ * `merges` says which IDs stand for which. Without it, values have the IDs that are stored.
  */
-export const viewContact = (records: readonly ContactRecord[]): ContactView => {
+export const viewContact = (
+  records: readonly ContactRecord[],
+  merges: ContactMerges = noContactMerges,
+): ContactView => {
   const [kept] = records;
   if (!kept) throw new RangeError('a contact is viewed from its own record, and none was given');
   const claims = records
     .flatMap((record) => record.claims)
     .filter((claim) => !claim.voided)
     .sort(byWeight);
-  return view([
-    ...records.flatMap(keyLayersOf),
-    ...records.map(({ values }) => ({ values, open: false })),
-    ...claims.flatMap(({ values, accepted }) => {
-      const { contactExternalID = '', contactEmailaddress: _, ...fields } = given(values).fields;
-      return [
-        { values: { ...given(values), fields }, open: !accepted },
-        ...(contactExternalID === '' ? [] : [onlyField('contactExternalID', contactExternalID, true)]),
-      ];
-    }),
-  ]);
+  return view(
+    [
+      ...records.flatMap(keyLayersOf),
+      ...records.map(({ values }) => ({ values, open: false })),
+      ...claims.flatMap(({ values, accepted }) => {
+        const { contactExternalID = '', contactEmailaddress: _, ...fields } = given(values).fields;
+        return [
+          { values: { ...given(values), fields }, open: !accepted },
+          ...(contactExternalID === '' ? [] : [onlyField('contactExternalID', contactExternalID, true)]),
+        ];
+      }),
+    ],
+    merges,
+  );
 };
 
 /** Returns the values of one claim, whether it is open, accepted or voided. */
-export const viewClaim = (claim: Pick<Claim, 'values'>): ContactView =>
-  view([{ values: given(claim.values), open: false }]);
+export const viewClaim = (claim: Pick<Claim, 'values'>, merges: ContactMerges = noContactMerges): ContactView =>
+  view([{ values: given(claim.values), open: false }], merges);
 
 /**
  * Adds newer values to a browser's claim. A newer value replaces the older one, an absent or empty value leaves it, and tags are

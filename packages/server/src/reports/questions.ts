@@ -43,6 +43,18 @@ interface Asked {
   /** Whether the events of robots count. */
   readonly robots: boolean;
   readonly condition: Condition | null;
+  /** Absent: no entry of a catalogue is merged. */
+  readonly united?: UnitedIDs;
+}
+
+/**
+ * IDs that are one, because entries of a catalogue were merged: first the one that stands for all. Events have the IDs that were sent, and
+ * are grouped under the first. An attribute of an event is that of the first of these IDs that the event has. Conditions on kinds of events
+ * name each ID themselves.
+ */
+export interface UnitedIDs {
+  readonly events: readonly (readonly number[])[];
+  readonly attributes: readonly (readonly string[])[];
 }
 
 /**

@@ -26,6 +26,7 @@
  * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise it is only claimed          |
  * | voided          | taken back: reads ignore the link or claim, and it can be restored                                          |
  * | catalogue       | the profiles, tags, attributes or event definitions that an account lists, by ID                            |
+ * | merged entry    | one whose ID is read as that of the entry that it was merged into, which stands for it: the kept one            |
  * | segment         | a filter of reports that an account saved under a name                                                      |
  * | robot mark      | the attribute of events that a robot sent (`robotMark`)                                                     |
  * | refused request | a write that was refused for its content and stored on its token's list, to be replayed after a fix         |
@@ -74,6 +75,13 @@ export interface Store extends ReportFeed, ReportNames {
    * Only the log of the service has an entry of it afterwards. Throws Refusal('unknown_account') when there is no such account.
    */
   deleteAccount(request: Change & { account: number; most: number }): Promise<AccountDeletion>;
+  /**
+   * Merges an entry of a catalogue into another one: from then on every read follows the pointer. A repeated request changes nothing.
+   * Throws Refusal('unknown_entry') when one of them is not listed, and Refusal('merge_refused') as rules/accounts/entry-merges.ts says.
+   */
+  mergeEntry(request: EntryMerge): Promise<void>;
+  /** Undoes a merge. Throws Refusal('unknown_entry') or Refusal('merge_refused') when there is no such entry or merge. */
+  unmergeEntry(request: Omit<EntryMerge, 'id'>): Promise<void>;
   /** Throws Refusal('invalid_token') when the token that creates it (`createdBy`) is no longer live. */
   createToken(token: NewToken & { account: number | null }): Promise<void>;
   /**
@@ -460,6 +468,16 @@ export interface ListedEntry {
   readonly name: string;
   readonly browser: boolean;
   readonly type: string;
+  /** The ID of the entry that stands for it; null: it is not merged. */
+  readonly mergedInto: string | null;
+}
+
+/** A merge of the entry `otherID` into the entry `id`. */
+export interface EntryMerge extends Change {
+  readonly account: number;
+  readonly kind: CatalogueKind;
+  readonly id: string;
+  readonly otherID: string;
 }
 
 export interface SavedSegment {

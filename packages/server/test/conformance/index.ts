@@ -5,6 +5,7 @@ import { describeAccounts } from './accounts/accounts.ts';
 import { describeAudit } from './accounts/audit.ts';
 import { describeCatalogues } from './accounts/catalogues.ts';
 import { describeEnded } from './accounts/ended.ts';
+import { describeEntryMerges } from './accounts/entry-merges.ts';
 import { describeMembers } from './accounts/members.ts';
 import { describePasskeys } from './accounts/passkeys.ts';
 import { describeSegments } from './accounts/segments.ts';
@@ -44,6 +45,7 @@ const nouns = [
   describePasskeys,
   describeAudit,
   describeCatalogues,
+  describeEntryMerges,
   describeSegments,
   describeViews,
   describeShareLinks,

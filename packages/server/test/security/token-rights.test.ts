@@ -16,6 +16,7 @@ const readable = [
 const editable = [
   ...['createContact', 'createContacts', 'updateContact', 'exportContact', 'linkUser', 'unlinkUser', 'voidLink'],
   ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
+  ...['mergeEntry', 'unmergeEntry'],
   ...['createView', 'deleteView', 'createShareLink', 'listShareLinks', 'revokeShareLink'],
 ];
 

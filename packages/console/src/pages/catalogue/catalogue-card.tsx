@@ -18,13 +18,15 @@ const save = (kind: Kind, entries: readonly Entry[]): void => {
     [
       'ID',
       'name',
+      'merged IDs',
       ...(kind === 'attr' ? ['type'] : []),
       'browser tokens',
       ...(isEvent ? ['events', 'first', 'last'] : []),
     ],
-    entries.map(({ id, name, type, browser, uses }) => [
+    entries.map(({ id, name, type, browser, uses, merged }) => [
       id,
       name,
+      merged.map((other) => other.id).join(' '),
       ...(kind === 'attr' ? [type] : []),
       browser ? 'yes' : 'no',
       ...(isEvent ? [uses?.count ?? 0, uses?.firstTime, uses?.lastTime] : []),
@@ -32,9 +34,9 @@ const save = (kind: Kind, entries: readonly Entry[]): void => {
   );
 };
 
-/** The counts of events; for other catalogues nothing is read. */
+/** The counts of events, which a merge changes; for other catalogues nothing is read. */
 const useUses = (kind: Kind) =>
-  useAnswer(`uses ${kind}`, async (signal) => {
+  useAnswer(`uses ${kind} ${account.value?.event.map(({ mergedInto = '' }) => mergedInto)}`, async (signal) => {
     if (kind !== 'event') return [];
     const { eventDefinition = [] } = await api.getEvent({ include: 'definition', limit: 1 }, { signal });
     return eventDefinition;
@@ -60,7 +62,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
       <Answered answer={answer} lines={8}>
         {() =>
           found.length > 0 ? (
-            <CatalogueTable kind={kind} entries={found} />
+            <CatalogueTable kind={kind} entries={found} all={entries} />
           ) : (
             <Empty title={entries.length > 0 ? `No ${one} has this name or ID` : `No ${title.toLowerCase()} yet`}>
               <p class="soft">{entries.length > 0 ? 'Search for another text.' : about}</p>

@@ -7,6 +7,7 @@ import { mayChange } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { setBrowser, setType } from './changing.ts';
 import { type AttrType, attrTypes, type Entry, type Kind, kinds } from './entries.ts';
+import { Merge, MergedEntries } from './merging.tsx';
 import { Name } from './name.tsx';
 import { typesInOrder } from './new-entry.ts';
 import { Remove } from './removing.tsx';
@@ -36,8 +37,16 @@ const Type = ({ entry }: { readonly entry: Entry }) => {
 
 const never = <span class="soft">never</span>;
 
-const columnsOf = (kind: Kind): readonly Column[] => [
-  { head: 'Name', of: (entry) => <Name kind={kind} entry={entry} /> },
+const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
+  {
+    head: 'Name',
+    of: (entry) => (
+      <>
+        <Name kind={kind} entry={entry} />
+        <MergedEntries kind={kind} entry={entry} />
+      </>
+    ),
+  },
   { head: 'ID', of: ({ id }) => <code>{id}</code> },
   ...(kind === 'attr' ? [{ head: 'Type', of: (entry: Entry) => <Type entry={entry} /> }] : []),
   ...(kind === 'event'
@@ -59,12 +68,31 @@ const columnsOf = (kind: Kind): readonly Column[] => [
     ),
   },
   ...(mayChange.value
-    ? [{ head: '', of: (entry: Entry) => entry.isListed && <Remove kind={kind} entry={entry} /> }]
+    ? [
+        {
+          head: '',
+          of: (entry: Entry) =>
+            entry.isListed &&
+            entry.merged.length === 0 && (
+              <>
+                <Merge kind={kind} entry={entry} entries={all} />
+                <Remove kind={kind} entry={entry} />
+              </>
+            ),
+        },
+      ]
     : []),
 ];
 
-export const CatalogueTable = ({ kind, entries }: { readonly kind: Kind; readonly entries: readonly Entry[] }) => {
-  const columns = columnsOf(kind);
+interface CatalogueTableProps {
+  readonly kind: Kind;
+  readonly entries: readonly Entry[];
+  /** All entries of the catalogue, with which one can be merged. */
+  readonly all: readonly Entry[];
+}
+
+export const CatalogueTable = ({ kind, entries, all }: CatalogueTableProps) => {
+  const columns = columnsOf(kind, all);
   return (
     <Table
       label={kinds[kind].title}

@@ -32,8 +32,25 @@ describe('the entries of a catalogue', () => {
   });
 });
 
+describe('an entry that is merged', () => {
+  const merged = {
+    ...catalogues,
+    event: [...catalogues.event, { eventID: 17, eventName: 'Pageview', browser: true, mergedInto: 1 }],
+    tag: [...catalogues.tag, { tagID: 'VIP', tagName: 'VIP', browser: true, mergedInto: 'vip' }],
+  };
+
+  test.each([
+    ['event', '1', '17'],
+    ['tag', 'vip', 'VIP'],
+  ] as const)('of kind %s is listed with the one that stands for it, and found by its name', (kind, id, other) => {
+    const entries = entriesOf(kind, merged, []);
+    expect(entries).toMatchObject([{ id, merged: [{ id: other }] }]);
+    expect(entriesWith(other, entries)).toHaveLength(1);
+  });
+});
+
 describe('a search', () => {
-  const entry: Entry = { id: 'amount', name: 'Revenue', browser: true, isListed: true };
+  const entry: Entry = { id: 'amount', name: 'Revenue', browser: true, isListed: true, merged: [] };
 
   test.each([['reven'], ['REVENUE'], ['mount'], [' amount '], ['']])('for “%s” finds an entry', (text) => {
     expect(entriesWith(text, [entry])).toEqual([entry]);

@@ -18,6 +18,8 @@ export interface Entry {
   readonly uses?: Uses | undefined;
   /** false: events have the ID, but the catalogue no longer does. */
   readonly isListed: boolean;
+  /** Those that are merged into it. */
+  readonly merged: readonly { readonly id: string; readonly name: string }[];
 }
 
 export const kinds: Readonly<Record<Kind, { readonly title: string; readonly one: string; readonly about: string }>> = {
@@ -53,14 +55,17 @@ export const attrTypes: Readonly<Record<AttrType, string>> = {
 
 type Catalogues = Pick<Account, Kind>;
 
-const eventsIn = (event: Account['event'], uses: readonly Uses[]): Entry[] => {
+type Plain = Omit<Entry, 'merged'> & { readonly mergedInto?: string | number | undefined };
+
+const eventsIn = (event: Account['event'], uses: readonly Uses[]): Plain[] => {
   const usesOf = new Map(uses.map((each) => [each.eventID, each]));
   const listed = new Set(event.map(({ eventID }) => eventID));
   return [
-    ...event.map(({ eventID, eventName, browser }) => ({
+    ...event.map(({ eventID, eventName, browser, mergedInto }) => ({
       id: String(eventID),
       name: eventName,
       browser,
+      mergedInto,
       isListed: true,
       uses: usesOf.get(eventID),
     })),
@@ -76,8 +81,7 @@ const eventsIn = (event: Account['event'], uses: readonly Uses[]): Entry[] => {
   ];
 };
 
-/** The entries of a catalogue, in the order of the API. `uses` are those of events. */
-export const entriesOf = (kind: Kind, { event, attr, tag, profile }: Catalogues, uses: readonly Uses[]): Entry[] => {
+const plainEntriesOf = (kind: Kind, { event, attr, tag, profile }: Catalogues, uses: readonly Uses[]): Plain[] => {
   const isListed = true;
   switch (kind) {
     case 'event':
@@ -91,10 +95,20 @@ export const entriesOf = (kind: Kind, { event, attr, tag, profile }: Catalogues,
   }
 };
 
-/** The entries whose name or ID contains a text, in upper or lower case. */
+/** The entries of a catalogue, in the order of the API, each with those that are merged into it. `uses` are those of events. */
+export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Uses[]): Entry[] => {
+  const all = plainEntriesOf(kind, catalogues, uses);
+  return all
+    .filter(({ mergedInto }) => mergedInto === undefined)
+    .map((entry) => ({ ...entry, merged: all.filter(({ mergedInto }) => String(mergedInto) === entry.id) }));
+};
+
+/** The entries of which a name or ID contains a text, in upper or lower case: their own, or that of an entry that is merged into them. */
 export const entriesWith = (text: string, entries: readonly Entry[]): readonly Entry[] => {
   const wanted = text.trim().toLowerCase();
-  return entries.filter(({ id, name }) => name.toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted));
+  const isFound = ({ id, name }: Pick<Entry, 'id' | 'name'>) =>
+    name.toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted);
+  return entries.filter((entry) => isFound(entry) || entry.merged.some(isFound));
 };
 
 export interface Change {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Entry } from './entries.ts';
 import { additionOf, emptyDraft, problemIn, trimmed } from './new-entry.ts';
 
-const listed: Entry = { id: '3', name: 'Purchased', browser: true, isListed: true };
+const listed: Entry = { id: '3', name: 'Purchased', browser: true, isListed: true, merged: [] };
 const draft = { ...emptyDraft, id: 'vip', name: 'VIP' };
 
 test('accepts an event with a name alone, and a tag with an ID alone', () => {

@@ -76,7 +76,9 @@ interface EventChoiceProps {
 
 /** A choice of an event of the catalogue. An event of the address that the catalogue no longer has stays a choice. */
 export const EventChoice = ({ label, value, any, choose }: EventChoiceProps) => {
-  const events = (account.value?.event ?? []).map(({ eventID, eventName }) => [String(eventID), eventName] as const);
+  const events = (account.value?.event ?? [])
+    .filter(({ mergedInto }) => mergedInto === undefined)
+    .map(({ eventID, eventName }) => [String(eventID), eventName] as const);
   const options = new Map([...(any === undefined ? [] : [['', any] as const]), ...events]);
   if (!options.has(value)) options.set(value, nameOf('event', value));
   return <Choice label={label} value={value} options={options} choose={choose} />;

@@ -62,7 +62,8 @@ const attribute = (attrID: string): Dimension => ({
 
 /** All dimensions: the event, the attributes, and the others. The first is the default. */
 export const dimensions = (): Readonly<Record<string, Dimension>> => {
-  const listed = account.value?.attr.map(({ attrID }) => attrID) ?? [];
+  const listed =
+    account.value?.attr.flatMap(({ attrID, mergedInto }) => (mergedInto === undefined ? attrID : [])) ?? [];
   // The address may name an attribute that only events have.
   const inAddress = query.value.get('by') ?? '';
   const further = inAddress.startsWith(prefix) ? [inAddress.slice(prefix.length)] : [];

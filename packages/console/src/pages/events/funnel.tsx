@@ -22,7 +22,9 @@ const units = { person: 'Person', session: 'Session' } as const;
 const stepsIn = (): readonly string[] => {
   const steps = (query.value.get('steps') ?? '').split(',').filter((id) => /^\d{1,9}$/.test(id));
   if (steps.length >= fewestSteps) return steps.slice(0, mostSteps);
-  const [first, second = first] = (account.value?.event ?? []).map(({ eventID }) => String(eventID));
+  const [first, second = first] = (account.value?.event ?? []).flatMap(({ eventID, mergedInto }) =>
+    mergedInto === undefined ? String(eventID) : [],
+  );
   return first === undefined || second === undefined ? [] : [first, second];
 };
 

@@ -75,7 +75,9 @@ export const Contacts = () => {
       <Choice
         parameter="tag"
         label="Any tag"
-        options={account.value?.tag.map(({ tagID, tagName }) => [tagID, tagName]) ?? []}
+        options={(account.value?.tag ?? [])
+          .filter(({ mergedInto }) => mergedInto === undefined)
+          .map(({ tagID, tagName }) => [tagID, tagName])}
       />
       <Choice parameter="status" label="Any status" options={statuses.map((each) => [each, each])} />
       <button type="button" class="quiet" onClick={save}>

@@ -9,6 +9,8 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   createAccount: 'Account created',
   updateAccount: 'Account changed',
   deleteAccount: 'Account deleted',
+  mergeEntry: 'Entries of the catalogue merged',
+  unmergeEntry: 'Entries of the catalogue separated',
   createToken: 'Token made',
   revokeToken: 'Token revoked',
   inviteMember: 'Person invited',
@@ -62,7 +64,10 @@ const fieldWords: Readonly<Record<string, string>> = {
 /** The subject in words, without its contacts. `nameOf` returns the name of a token. */
 export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => string): string => {
   const { tokenID, tokenKind, memberID, memberRole, shareID, linkID, claimID, refusedID, links, field } = subject;
+  const { catalogue, entryID, otherEntryID } = subject;
   const details = [
+    catalogue !== undefined && fieldWords[catalogue],
+    otherEntryID !== undefined && (entryID === undefined ? otherEntryID : `${otherEntryID} into ${entryID}`),
     tokenID !== undefined && (tokenKind === undefined ? nameOf(tokenID) : `${nameOf(tokenID)} (${tokenKind})`),
     memberID !== undefined && (nameOfMember(memberID) ?? `person ${memberID.slice(0, 6)}`),
     memberRole,

@@ -150,6 +150,8 @@ const createWrites = (repeats: StoredRepeats) => {
     finder,
     keepEvents,
     ...createAccountWriter(catalogues, finder, contacts),
+    mergeEntry: catalogues.mergeEntry,
+    unmergeEntry: catalogues.unmergeEntry,
     ...createLinkWriter(users, finder, contacts),
     ...createMergeWriter(finder),
     ...erasures,
@@ -277,6 +279,8 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   return {
     createAccount: changingAccess(audited('createAccount', besideOthers, writes.createAccount)),
     updateAccount: changingAccess(audited('updateAccount', besideOthers, writes.updateAccount)),
+    mergeEntry: audited('mergeEntry', besideOthers, writes.mergeEntry),
+    unmergeEntry: audited('unmergeEntry', besideOthers, writes.unmergeEntry),
     deleteAccount: changingAccess(audited('deleteAccount', besideOthers, writes.deleteAccount)),
     createToken: changingAccess(audited('createToken', besideOthers, createToken)),
     revokeToken: changingAccess(audited('revokeToken', besideOthers, revokeToken)),

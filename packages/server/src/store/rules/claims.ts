@@ -1,7 +1,9 @@
 /** Claims as both drivers store them: the values that a browser token sent about a contact. */
 import { limits } from '@firsthand/contract/limits';
 import { type Claim, type ContactField, type KeyField, mergeClaim, type Values } from '../../identity/contact-view.ts';
+import type { ContactMerges } from '../../identity/merged-entries.ts';
 import type { NewContact } from '../store.ts';
+import { changeAsKept } from './accounts/entry-merges.ts';
 
 export interface ClaimRow extends Omit<Claim, 'newestLink'> {
   readonly claimID: string;
@@ -28,20 +30,19 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
 
 /**
  * Returns the JSON of a claim with the values of a request, added to the claim's values `before` if there are any. Of too many tags
- * and attributes the first stay, so that no page can make a claim that is slow to read.
+ * and attributes the first stay, so that no page can make a claim that is slow to read. They get the IDs that stand for theirs.
  */
-export const claimedBy = (
-  { fields, externalID, address, tags, attributes }: NewContact,
-  before?: StoredValues,
-): string => {
+export const claimedBy = (request: NewContact, merges: ContactMerges, before?: StoredValues): string => {
+  const { externalID, address, tags } = request;
+  const kept = changeAsKept({ ...request, addedTags: tags, removedTags: [] }, merges);
   const given: Values = {
     fields: {
-      ...fields,
+      ...kept.fields,
       ...(externalID !== undefined && { contactExternalID: externalID }),
       ...(address !== undefined && { contactEmailaddress: address }),
     },
-    tags: new Map(tags.map((id) => [id, true])),
-    attributes: new Map(attributes),
+    tags: new Map(kept.addedTags.map((id) => [id, true])),
+    attributes: new Map(kept.attributes),
   };
   const values = before ? mergeClaim(toValues(before), given) : given;
   return JSON.stringify({

@@ -1,5 +1,6 @@
 /** Builds the contacts and claims of responses from the rows that a driver has read. */
 import { type ContactField, type ContactView, contactFields, viewClaim } from '../../identity/contact-view.ts';
+import type { ContactMerges } from '../../identity/merged-entries.ts';
 import { currentStatement, type Statement } from '../../identity/statements.ts';
 import type {
   ClaimDetail,
@@ -8,6 +9,7 @@ import type {
   ContactSearch,
   FoundContact,
   LinkDetail,
+  ListedEntry,
   MergeDetail,
 } from '../store.ts';
 import { type ClaimRow, valuesOfHandle } from './claims.ts';
@@ -40,18 +42,23 @@ export const toContactRecord = (contact: Contact, view: ContactView, nameOf: Nam
   claimed: view.claimed,
 });
 
-/** `listed` is the catalogue of tags: all of them are returned, then the contact's tags that are not listed. */
+/**
+ * `listed` is the catalogue of tags: all of them but the merged ones are returned, then the contact's tags that are not listed. `view` has
+ * the IDs that stand for others.
+ */
 export const toContactDetail = (
   contact: Contact,
   view: ContactView,
   nameOf: NameOf,
-  listed: readonly { readonly id: string; readonly name: string }[],
+  listed: readonly Pick<ListedEntry, 'id' | 'name' | 'mergedInto'>[],
 ): ContactDetail => {
   const unlisted = [...view.tags].filter((id) => !listed.some((entry) => entry.id === id));
   return {
     ...toContactRecord(contact, view, nameOf),
     tags: [
-      ...listed.map(({ id, name }) => ({ tagID: id, tagName: name, opt: view.tags.has(id) })),
+      ...listed
+        .filter(({ mergedInto }) => mergedInto === null)
+        .map(({ id, name }) => ({ tagID: id, tagName: name, opt: view.tags.has(id) })),
       ...unlisted.map((id) => ({ tagID: id, tagName: nameOf('tag', id), opt: true })),
     ],
     attributes: [...view.attributes],
@@ -61,8 +68,9 @@ export const toContactDetail = (
 export const toClaimDetail = (
   claim: ClaimRow & Pick<ClaimDetail, 'contactUUID' | 'userUUID' | 'tokenID' | 'linkID'>,
   nameOf: NameOf,
+  merges: ContactMerges,
 ): ClaimDetail => {
-  const view = viewClaim(claim);
+  const view = viewClaim(claim, merges);
   return {
     claimID: claim.claimID,
     contactUUID: claim.contactUUID,
@@ -90,6 +98,7 @@ interface MergedRow {
 export const toMergeDetails = <Row extends MergedRow>(
   group: readonly Row[],
   fieldsOf: (row: Row) => Readonly<Partial<Record<ContactField, string>>>,
+  { profile }: Pick<ContactMerges, 'profile'>,
 ): MergeDetail[] => {
   const uuids = new Map(group.map(({ contact, contactUUID }) => [contact, contactUUID]));
   const none = Object.fromEntries(contactFields.map((name) => [name, ''])) as Record<ContactField, string>;
@@ -97,12 +106,15 @@ export const toMergeDetails = <Row extends MergedRow>(
   const timeOf = ({ mergedTime }: Row): number => mergedTime as number;
   return merged
     .toSorted((a, b) => timeOf(a) - timeOf(b) || a.contact - b.contact)
-    .map((row) => ({
-      contactUUID: row.contactUUID,
-      fields: { ...none, ...fieldsOf(row) },
-      intoContactUUID: uuids.get(row.mergedInto as number) as string,
-      mergedTime: timeOf(row),
-    }));
+    .map((row) => {
+      const fields = { ...none, ...fieldsOf(row) };
+      return {
+        contactUUID: row.contactUUID,
+        fields: { ...fields, contactProfileID: profile.keptOf(fields.contactProfileID) },
+        intoContactUUID: uuids.get(row.mergedInto as number) as string,
+        mergedTime: timeOf(row),
+      };
+    });
 };
 
 /** `statements` are all statements of the link's user, ascending by sequence. */
@@ -120,9 +132,9 @@ export const toLinkDetail = (
 });
 
 /** Returns what a browser token sees of a contact by its handle: only what this browser itself sent (rules/claims.ts). */
-export const toHandle = (claim: ClaimRow, nameOf: NameOf): ContactDetail => {
+export const toHandle = (claim: ClaimRow, nameOf: NameOf, merges: ContactMerges): ContactDetail => {
   const contact = { ...claim, contactUUID: claim.claimID, contactStatus: 'active' };
-  return toContactDetail(contact, viewClaim({ values: valuesOfHandle(claim) }), nameOf, []);
+  return toContactDetail(contact, viewClaim({ values: valuesOfHandle(claim) }, merges), nameOf, []);
 };
 
 /** Returns a contact as a search does: with its own tags only, because a catalogue may list a thousand. */
@@ -136,7 +148,10 @@ export const toFoundContact = (
   lastSeenTime: lastSeen === neverSeen ? null : lastSeen * dayMilliseconds,
 });
 
-/** Returns a function that checks all filters of a search except the keys and the ranges of times. */
+/**
+ * Returns a function that checks all filters of a search except the keys and the ranges of times. The views that it is given have the
+ * IDs that stand for others, so `search` must have them too (searchAsKept).
+ */
 export const createContactMatcher = (search: ContactSearch) => {
   const text = search.text?.normalize('NFC').toLowerCase();
   return ({ contactStatus }: Contact, { fields, tags, attributes }: ContactView): boolean =>

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ContactView } from '../../identity/contact-view.ts';
+import type { ContactMerges } from '../../identity/merged-entries.ts';
 import type { ContactSearch, SearchEnd } from '../store.ts';
 import { dayMilliseconds } from './received-day.ts';
 
@@ -45,7 +46,7 @@ const tagTerm = (tagID: string) => termOf('tag', tagID);
 const attributeTerm = (attrID: string) => termOf('attr', attrID);
 const valueTerm = (attrID: string, attrValue: string) => termOf('attr', attrID, attrValue);
 
-/** Returns the terms by which a contact is found, each once. */
+/** Returns the terms by which a contact is found, each once. The view has the IDs that are stored, so that a merge changes no term. */
 export const termsOfContact = (
   { contactStatus }: { readonly contactStatus: string },
   { fields, tags, attributes }: ContactView,
@@ -65,15 +66,32 @@ export const restOf = (range: KeyRange, place: SearchEnd, descending: boolean): 
 export const partBefore = (range: KeyRange, place: SearchEnd, descending: boolean): KeyRange =>
   descending ? { ...range, after: place } : { ...range, before: place };
 
-/** Returns the terms that all contacts of a search have. */
-const termsOfSearch = (search: ContactSearch): number[] => [
-  ...(search.contactTagID === undefined ? [] : [tagTerm(search.contactTagID)]),
-  ...(search.attrID === undefined
-    ? []
-    : [search.attrValue === undefined ? attributeTerm(search.attrID) : valueTerm(search.attrID, search.attrValue)]),
-  ...(search.contactProfileID === undefined ? [] : [profileTerm(search.contactProfileID)]),
-  ...(search.contactStatus === undefined ? [] : [statusTerm(search.contactStatus)]),
-];
+/** Terms of which a contact has at least one: those of IDs that are one by merges. The index has the IDs that are stored. */
+type AnyTerm = readonly number[];
+
+/** Returns terms for each filter of a search: all its contacts have at least one of each. */
+const termsOfSearch = (search: ContactSearch, { profile, tag, attr }: ContactMerges): AnyTerm[] => {
+  const { contactTagID, attrID, attrValue, contactProfileID, contactStatus } = search;
+  return [
+    ...(contactTagID === undefined ? [] : [tag.idsOf(contactTagID).map(tagTerm)]),
+    ...(attrID === undefined
+      ? []
+      : [attr.idsOf(attrID).map((id) => (attrValue === undefined ? attributeTerm(id) : valueTerm(id, attrValue)))]),
+    ...(contactProfileID === undefined ? [] : [profile.idsOf(contactProfileID).map(profileTerm)]),
+    ...(contactStatus === undefined ? [] : [[statusTerm(contactStatus)]]),
+  ];
+};
+
+/** Returns a search with the IDs that stand for those that it gives. */
+export const searchAsKept = (search: ContactSearch, { profile, tag, attr }: ContactMerges): ContactSearch => {
+  const { contactTagID, attrID, contactProfileID } = search;
+  return {
+    ...search,
+    ...(contactTagID !== undefined && { contactTagID: tag.keptOf(contactTagID) }),
+    ...(attrID !== undefined && { attrID: attr.keptOf(attrID) }),
+    ...(contactProfileID !== undefined && { contactProfileID: profile.keptOf(contactProfileID) }),
+  };
+};
 
 /** The keys of a range: after < (key, contact) < before. */
 export interface KeyRange {
@@ -109,14 +127,14 @@ const isWithin = ({ after, before }: KeyRange, end: SearchEnd) => byKey(after, e
 export interface Asked {
   readonly sort: SortKey;
   readonly descending: boolean;
-  readonly terms: readonly number[];
+  readonly terms: readonly AnyTerm[];
   readonly created: KeyRange;
   readonly seen: KeyRange;
   /** The part of the order that the page is in. */
   readonly range: KeyRange;
 }
 
-export const askedOf = (search: ContactSearch): Asked => {
+export const askedOf = (search: ContactSearch, merges: ContactMerges): Asked => {
   const { sort = 'created', descending = false, beyond } = search;
   const created = createdRange(search);
   const seen = seenRange(search);
@@ -124,7 +142,7 @@ export const askedOf = (search: ContactSearch): Asked => {
   const later = beyond && byKey(beyond, after) > 0 ? beyond : after;
   const earlier = beyond && byKey(beyond, before) < 0 ? beyond : before;
   const range = descending ? { after, before: earlier } : { after: later, before };
-  return { sort, descending, terms: termsOfSearch(search), created, seen, range };
+  return { sort, descending, terms: termsOfSearch(search, merges), created, seen, range };
 };
 
 /** Whether a contact is in the ranges of days and times, and in the part of the order that the page is in. */
@@ -139,11 +157,11 @@ export const isInRange = ({ sort, created, seen, range }: Asked, found: Omit<Fou
 
 /** Whether the index says that a contact is one of those that a search asks for; its view may say otherwise. */
 export const isCandidate = (asked: Asked, found: Found): boolean =>
-  isInRange(asked, found) && asked.terms.every((term) => found.terms.includes(term));
+  isInRange(asked, found) && asked.terms.every((terms) => terms.some((term) => found.terms.includes(term)));
 
-/** A part of the index: the contacts with a term, by time of creation, or all, by a key. */
+/** A part of the index: the contacts with one of some terms, by time of creation, or all, by a key. */
 export interface IndexPart {
-  readonly term: number | null;
+  readonly terms: AnyTerm | null;
   readonly key: SortKey;
   readonly range: KeyRange;
 }
@@ -161,8 +179,8 @@ export const partsOf = (asked: Asked): IndexPart[] => {
   const { sort, terms, created, seen } = asked;
   const other = sort === 'created' ? seen : created;
   const otherKey = sort === 'created' ? 'seen' : 'created';
-  const parts: IndexPart[] = terms.map((term) => ({ term, key: 'created', range: created }));
-  if (!isWhole(other)) parts.push({ term: null, key: otherKey, range: other });
+  const parts: IndexPart[] = terms.map((some) => ({ terms: some, key: 'created', range: created }));
+  if (!isWhole(other)) parts.push({ terms: null, key: otherKey, range: other });
   return parts;
 };
 
@@ -175,10 +193,19 @@ export const sourceOf = (asked: Asked, parts: readonly IndexPart[], sizes: reado
   const { sort, range } = asked;
   const smallest = Math.min(...sizes);
   const rarest = parts[sizes.length === 0 ? 0 : sizes.indexOf(smallest)];
-  if (rarest !== undefined && sort === 'created' && rarest.term !== null) {
+  if (rarest !== undefined && sort === 'created' && rarest.terms !== null) {
     return { part: { ...rarest, range }, inOrder: true };
   }
   if (rarest !== undefined && smallest <= mostGathered) return { part: rarest, inOrder: false };
-  const term = sort === 'created' ? (asked.terms[0] ?? null) : null;
-  return { part: { term, key: sort, range }, inOrder: true };
+  const terms = sort === 'created' ? (asked.terms[0] ?? null) : null;
+  return { part: { terms, key: sort, range }, inOrder: true };
+};
+
+/** Unites what was read for each term of a part: the first of all, in their order, each contact once. */
+export const firstOf = (lists: readonly (readonly SearchEnd[])[], descending: boolean, most: number): SearchEnd[] => {
+  const [list = [], ...others] = lists;
+  if (others.length === 0) return [...list];
+  // A contact has the same key in all lists.
+  const ends = [...new Map(lists.flat().map((end) => [end.contact, end])).values()];
+  return ends.sort((a, b) => (descending ? byKey(b, a) : byKey(a, b))).slice(0, most);
 };

@@ -1,7 +1,9 @@
 /** Builds an event of a response from a stored event, its owner and the names of its rows. */
+import { united } from '../../identity/merged-entries.ts';
 import type { Why } from '../../identity/ownership.ts';
 import type { Statement } from '../../identity/statements.ts';
 import type { StoredEvent } from '../store.ts';
+import type { CatalogueMerges } from './accounts/entry-merges.ts';
 import type { KeptEvent } from './kept-event.ts';
 
 /** The names of rows, by their numbers. */
@@ -12,9 +14,19 @@ interface Names {
   claimID(claim: number): string | null;
 }
 
+/** The eventID that stands for this one. */
+export const toKeptEventID = (eventID: number, { event }: Pick<CatalogueMerges, 'event'>): number =>
+  event.groups.length === 0 ? eventID : Number(event.keptOf(String(eventID)));
+
 /** `why` says who owns the event. Its statement, if any, names the claim that made it. */
-export const toStoredEvent = (event: KeptEvent, why: Why, names: Names): StoredEvent => {
-  const { user, eventID } = event;
+export const toStoredEvent = (
+  event: KeptEvent,
+  why: Why,
+  names: Names,
+  merges: Pick<CatalogueMerges, 'event' | 'attr'>,
+): StoredEvent => {
+  const { user } = event;
+  const eventID = toKeptEventID(event.eventID, merges);
   const { owner, mergedFrom } = why;
   const statement = why.statement as (Statement & { readonly claim: number | null }) | null;
   return {
@@ -27,7 +39,7 @@ export const toStoredEvent = (event: KeptEvent, why: Why, names: Names): StoredE
     timeReplaced: event.timeReplaced === 1,
     userUUID: user === null ? '' : names.userUUID(user),
     contactUUID: owner === null ? '' : names.contactUUID(owner),
-    attributes: event.attributes,
+    attributes: merges.attr.groups.length === 0 ? event.attributes : united(event.attributes, merges.attr),
     why: {
       rule: why.rule,
       linkID: statement === null ? null : String(statement.sequence),

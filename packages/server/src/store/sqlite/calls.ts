@@ -8,6 +8,8 @@ type OnAThread = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'c
 export const writeNames = [
   'createAccount',
   'updateAccount',
+  'mergeEntry',
+  'unmergeEntry',
   'deleteAccount',
   'createToken',
   'revokeToken',

@@ -110,6 +110,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
     ...createAccountWriter(db, { ...parts, tokens }),
+    mergeEntry: catalogues.mergeEntry,
+    unmergeEntry: catalogues.unmergeEntry,
     deleteAccount,
     ...tokenOperations,
     ...createMemberWriter(db, { tokens, passkeys: { replacePasskeys } }),

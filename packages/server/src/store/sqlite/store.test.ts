@@ -6,6 +6,7 @@ import { describeStore } from '../../../test/conformance/index.ts';
 import { kind } from '../../../test/fixtures/database.ts';
 import { createSite } from '../../../test/fixtures/site.ts';
 import { smallSegments } from '../../../test/fixtures/small-segments.ts';
+import { noContactMerges } from '../../identity/merged-entries.ts';
 import { openStore } from '../open.ts';
 import { askedOf } from '../rules/contact-search.ts';
 import type { Arrangement } from './arrangement.ts';
@@ -47,9 +48,9 @@ describe('in a folder of its own', () => {
     const { contactUUID } = await server.createContact({ userUUID: null, attributes });
     const search = { account, limit: 1, attrID: 'phone', attrValue: attributes[0][1] };
     expect((await store.searchContact(search)).contacts).toMatchObject([{ contactUUID }]);
-    const [term = 0] = askedOf(search).terms;
+    const [[term] = []] = askedOf(search, noContactMerges).terms;
     const bytes = Buffer.alloc(6);
-    bytes.writeUIntBE(term, 0, 6);
+    bytes.writeUIntBE(term as number, 0, 6);
     const holding = () =>
       readdirSync(folder).filter((name) => {
         const content = readFileSync(join(folder, name));

@@ -179,10 +179,19 @@ it('the catalogue, the segments, the settings', async () => {
   }
   await goto('catalogue?tab=tag');
   for (const nth of [0, 19, 48, 75]) {
-    await page.locator('.table-actions button').nth(nth).click();
+    await page.locator('.table-actions [aria-label^="Remove "]').nth(nth).click();
     await page.getByRole('dialog').waitFor(soon);
     await isHarmless(page, `removing ${nth}`);
     await page.getByRole('button', { name: 'Keep' }).click();
+    await page.locator('.table-actions [aria-label^="Merge "]').nth(nth).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor(soon);
+    await isHarmless(page, `merging ${nth}`);
+    await dialog.getByRole('button', { name: 'Merge' }).click();
+    await page.locator('.merged').first().waitFor(soon);
+    await isHarmless(page, `merged ${nth}`);
+    await page.locator('[aria-label^="Separate "]').first().click();
+    await page.locator('.merged').waitFor({ ...soon, state: 'detached' });
   }
   for (let first = 0; first < hostileTexts.length; first += site.segmentsAtOnce) {
     await site.saveSegments(first);

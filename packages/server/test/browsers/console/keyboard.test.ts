@@ -128,6 +128,20 @@ const tasks: readonly Task[] = [
     },
   },
   {
+    page: 'Catalogue: merges two events, and undoes that',
+    path: () => 'catalogue',
+    ready: 'Page view',
+    task: async (page) => {
+      await press(page, 'Merge Purchased');
+      await shows(page, 'All events “Purchased (2)” count as “Page view (1)”');
+      await press(page, 'Merge');
+      await shows(page, 'also Purchased (2)');
+      expect((await shop.api.getAccount({})).account.event[1]?.mergedInto).toBe(1);
+      await undo(page);
+      expect((await shop.api.getAccount({})).account.event[1]?.mergedInto).toBeUndefined();
+    },
+  },
+  {
     page: 'Settings: makes a token, and revokes it',
     path: () => 'settings',
     ready: 'Make a token …',

@@ -25,18 +25,18 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await change({ catalogues: { event: [{ id: '10', name: 'Bought' }, { id: '9' }, { id: '100' }] } });
       expect((await store.getAccount(account)).catalogues).toEqual({
         profile: [
-          { id: 'b2b', name: 'b2b', browser: true, type: '' },
-          { id: 'retail', name: 'Retail', browser: true, type: '' },
+          { id: 'b2b', name: 'b2b', browser: true, type: '', mergedInto: null },
+          { id: 'retail', name: 'Retail', browser: true, type: '', mergedInto: null },
         ],
-        tag: [{ id: 'vip', name: 'Very important', browser: false, type: '' }],
+        tag: [{ id: 'vip', name: 'Very important', browser: false, type: '', mergedInto: null }],
         attr: [
-          { id: 'born', name: 'Date of birth', browser: true, type: 'date' },
-          { id: 'size', name: 'size', browser: true, type: 'text' },
+          { id: 'born', name: 'Date of birth', browser: true, type: 'date', mergedInto: null },
+          { id: 'size', name: 'size', browser: true, type: 'text', mergedInto: null },
         ],
         event: [
-          { id: '9', name: '9', browser: true, type: '' },
-          { id: '10', name: 'Bought', browser: true, type: '' },
-          { id: '100', name: '100', browser: true, type: '' },
+          { id: '9', name: '9', browser: true, type: '', mergedInto: null },
+          { id: '10', name: 'Bought', browser: true, type: '', mergedInto: null },
+          { id: '100', name: '100', browser: true, type: '', mergedInto: null },
         ],
       });
       const { catalogues } = await store.getAccount(account);
@@ -49,11 +49,17 @@ export const describeCatalogues = (newSite: NewSite): void => {
       });
       const attr = async () => (await store.getAccount(account)).catalogues.attr[0];
       await change({ catalogues: { attr: [{ id: 'born' }] } });
-      expect(await attr()).toEqual({ id: 'born', name: 'Date of birth', type: 'date', browser: false });
+      expect(await attr()).toEqual({
+        id: 'born',
+        name: 'Date of birth',
+        type: 'date',
+        browser: false,
+        mergedInto: null,
+      });
       await change({ catalogues: { attr: [{ id: 'born', name: 'Birthday' }] } });
-      expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'date', browser: false });
+      expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'date', browser: false, mergedInto: null });
       await change({ catalogues: { attr: [{ id: 'born', type: 'text', browser: true }] } });
-      expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'text', browser: true });
+      expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'text', browser: true, mergedInto: null });
     });
 
     test('lose an entry that is removed, which may be listed again and makes room for others', async () => {
@@ -85,7 +91,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await site.update({ address: ben, addedTags: ['late'], fields: { contactProfileID: 'b2b' } });
       await site.change({ contacts: [accountContact({ address: ann, addedTags: ['listed'] })] });
       const { catalogues } = await site.store.getAccount(site.account);
-      expect(catalogues.event).toEqual([{ id: '7', name: '7', browser: true, type: '' }]);
+      expect(catalogues.event).toEqual([{ id: '7', name: '7', browser: true, type: '', mergedInto: null }]);
       expect(catalogues.attr.map(({ id, type }) => [id, type])).toEqual([
         ['colour', 'text'],
         ['shoes', 'text'],

@@ -82,6 +82,7 @@ export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonym
   { name: 'catalogue-profiles', path: 'catalogue?tab=profile', only: ['empty', 'full'] },
   { name: 'catalogue-segments', path: 'catalogue?tab=segment' },
   { name: 'catalogue-adding', path: 'catalogue', only: full, act: press('Add …') },
+  { name: 'catalogue-merging', path: 'catalogue', only: full, act: press('Merge Product viewed') },
   { name: 'settings-tokens', path: 'settings' },
   { name: 'settings-shared', path: 'settings?tab=shared' },
   { name: 'settings-privacy', path: 'settings?tab=privacy' },

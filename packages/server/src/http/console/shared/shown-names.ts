@@ -16,8 +16,13 @@ const attrIDsOf = ({ request: { attrID, by } }: Asked): string[] => [
   ...(Array.isArray(by) ? by : []).flatMap((one: string) => attributeIn(one)?.attrID ?? []),
 ];
 
-const named = (listed: readonly ListedEntry[], ids: readonly string[]): readonly ListedEntry[] =>
-  listed.filter(({ id }) => ids.includes(id));
+/** The entries with these IDs. A merged one has the name of the one that stands for it. */
+const named = (listed: readonly ListedEntry[], ids: readonly string[]): ListedEntry[] => {
+  const entries = new Map(listed.map((entry) => [entry.id, entry]));
+  return listed
+    .filter(({ id }) => ids.includes(id))
+    .map((entry) => ({ ...(entries.get(entry.mergedInto ?? entry.id) ?? entry), id: entry.id }));
+};
 
 export const namesIn = async (store: Pick<Store, 'listCatalogue'>, opened: OpenLink) => {
   const { account } = opened.link;

@@ -3,7 +3,7 @@ import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { canonicalOrigins, cataloguesOf, newAccount } from '../../../ingest/new-account.ts';
 import { isLive, isMemberAccess } from '../../../ingest/token.ts';
 import { Refusal } from '../../../refusal.ts';
-import type { AccountDetail, Store } from '../../../store/store.ts';
+import type { AccountDetail, ListedEntry, Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { checkAccountContacts } from './account-contacts.ts';
@@ -11,6 +11,15 @@ import { checkRemovals, withdrawForced } from './catalogue-uses.ts';
 import { tokenAnswer } from './tokens.ts';
 
 type AccountAnswer = AnswerOf<'getAccount'>['account'];
+
+/** What all entries have beside their ID and name. */
+const entryAnswer = <ID>(
+  { browser, mergedInto }: Pick<ListedEntry, 'browser' | 'mergedInto'>,
+  toID: (id: string) => ID,
+) => ({
+  browser,
+  ...(mergedInto !== null && { mergedInto: toID(mergedInto) }),
+});
 
 const accountAnswer = (
   { catalogues: { profile, tag, attr, event }, ...account }: AccountDetail,
@@ -25,15 +34,23 @@ const accountAnswer = (
   browserCatalogue: account.browserCatalogue,
   enrich: account.enrich,
   createdTime: isoTime(account.createdTime),
-  profile: profile.map(({ id, name, browser }) => ({ profileID: id, profileName: name, browser })),
-  tag: tag.map(({ id, name, browser }) => ({ tagID: id, tagName: name, browser })),
-  attr: attr.map(({ id, name, browser, type }) => ({
+  profile: profile.map(({ id, name, ...entry }) => ({
+    profileID: id,
+    profileName: name,
+    ...entryAnswer(entry, String),
+  })),
+  tag: tag.map(({ id, name, ...entry }) => ({ tagID: id, tagName: name, ...entryAnswer(entry, String) })),
+  attr: attr.map(({ id, name, type, ...entry }) => ({
     attrID: id,
     attrName: name,
     attrType: type as AccountAnswer['attr'][number]['attrType'],
-    browser,
+    ...entryAnswer(entry, String),
   })),
-  event: event.map(({ id, name, browser }) => ({ eventID: Number(id), eventName: name, browser })),
+  event: event.map(({ id, name, ...entry }) => ({
+    eventID: Number(id),
+    eventName: name,
+    ...entryAnswer(entry, Number),
+  })),
   ...(withTokens && {
     // Sessions that ended are of no use to anybody.
     token: account.tokens

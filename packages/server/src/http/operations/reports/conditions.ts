@@ -1,7 +1,8 @@
 /** From the filter of a request to the condition of a question: every name of an event becomes its eventID. */
 import { canonicalName } from '@firsthand/contract/fields';
 import type { Filter } from '@firsthand/contract/reports/filter';
-import type { Condition } from '../../../reports/questions.ts';
+import { createEntryMerges } from '../../../identity/merged-entries.ts';
+import type { Condition, UnitedIDs } from '../../../reports/questions.ts';
 import { eventIDsByName } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
 import type { ContactLists } from './dimensions.ts';
@@ -9,8 +10,8 @@ import type { ContactsOf } from './found-contacts.ts';
 
 /** The kinds of events that an account lists. */
 export interface EventKinds {
-  /** The eventID of a number or a present name; undefined for a name that is not listed. */
-  idOf(event: number | string): number | undefined;
+  /** The eventIDs that a number or a present name stands for; none for a name that is not listed. */
+  idsOf(event: number | string): number[];
   /** The present name of an eventID, or the number itself. */
   nameOf(eventID: string): string;
 }
@@ -18,29 +19,42 @@ export interface EventKinds {
 export const toEventKinds = (listed: readonly ListedEntry[]): EventKinds => {
   const ids = eventIDsByName(listed);
   const names = new Map(listed.map(({ id, name }) => [id, name]));
+  const merges = createEntryMerges(listed);
   return {
-    idOf(event) {
-      const id = typeof event === 'number' ? event : ids.get(canonicalName(event));
-      return id === undefined ? undefined : Number(id);
+    idsOf(event) {
+      const id = typeof event === 'number' ? String(event) : ids.get(canonicalName(event));
+      return id === undefined ? [] : merges.idsOf(id).map(Number);
     },
     nameOf: (eventID) => names.get(eventID) ?? eventID,
   };
 };
 
 /** A name that is not listed is of no event: its condition has one eventID less, and may have none. */
-const ofKinds = (events: readonly (number | string)[], { idOf }: EventKinds): Condition => ({
-  eventIDs: [...new Set(events.flatMap((event) => idOf(event) ?? []))],
+const ofKinds = (events: readonly (number | string)[], { idsOf }: EventKinds): Condition => ({
+  eventIDs: [...new Set(events.flatMap(idsOf))],
 });
+
+/** The IDs that are one, from the entries that an account lists; undefined if no entry is merged. */
+export const toUnitedIDs = (event: readonly ListedEntry[], attr: readonly ListedEntry[]): UnitedIDs | undefined => {
+  const events = createEntryMerges(event).groups.map((ids) => ids.map(Number));
+  const attributes = createEntryMerges(attr).groups;
+  return events.length + attributes.length === 0 ? undefined : { events, attributes };
+};
 
 /** The meaning of the names in a request. */
 export interface Meanings {
   readonly kinds: EventKinds;
+  /** Part of the question. */
+  readonly united: UnitedIDs | undefined;
   readonly contacts: ContactsOf;
   /** The contacts of each group, for dimensions of contacts. */
   readonly lists: ContactLists;
   /** When the report is asked: milliseconds since 1970. */
   readonly now: number;
 }
+
+/** The part of a question that says which IDs are one. */
+export const unitedIn = ({ united }: Meanings): { readonly united?: UnitedIDs } => (united ? { united } : {});
 
 const millisecondsOfDay = 86_400_000;
 /** Beyond every eventTime. */

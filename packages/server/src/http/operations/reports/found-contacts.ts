@@ -78,7 +78,8 @@ export const listContacts = async (
   word: ContactWord,
 ): Promise<ContactList[]> => {
   const lists: ContactList[] = [];
-  for (const { id } of await store.listCatalogue({ account, kind: catalogueOf[word] })) {
+  for (const { id, mergedInto } of await store.listCatalogue({ account, kind: catalogueOf[word] })) {
+    if (mergedInto !== null) continue;
     const contacts = await find({ [word]: id }, 'by');
     if (contacts.length > 0) lists.push({ value: id, contacts });
   }

@@ -5,7 +5,7 @@ import { type Answering, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
-import { conditionOf } from './conditions.ts';
+import { conditionOf, unitedIn } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
 import type { FindMeanings, Known } from './meanings.ts';
 import { ownSitesOf } from './own-sites.ts';
@@ -40,6 +40,7 @@ export const createLiveAnswer = (
         to: time + limits.eventAheadMinutes * minute,
         robots: input.robots === 'include',
         condition: conditionOf(input, meanings),
+        ...unitedIn(meanings),
         own: ownSitesOf(access.accountOrigin),
         limit: input.limit ?? 10,
       },

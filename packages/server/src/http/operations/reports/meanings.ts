@@ -6,7 +6,7 @@ import { Refusal } from '../../../refusal.ts';
 import type { ContactList } from '../../../reports/questions.ts';
 import type { Store } from '../../../store/store.ts';
 import { createTurns } from '../../../turns.ts';
-import { type Meanings, toEventKinds } from './conditions.ts';
+import { type Meanings, toEventKinds, toUnitedIDs } from './conditions.ts';
 import { createContactFinder, type FindContacts, findContacts, listContacts } from './found-contacts.ts';
 
 /** The part of the store that is read for this. */
@@ -44,7 +44,8 @@ export const createFindMeanings = (store: Known): FindMeanings => {
         field: 'filter',
         message: `The filters of a report have at most ${limits.conditionsOnPeople} conditions on people (\`contact\`, \`did\`) together; these have ${onPeople}.`,
       });
-    const kinds = toEventKinds(await store.listCatalogue({ account, kind: 'event' }));
+    const events = await store.listCatalogue({ account, kind: 'event' });
+    const united = toUnitedIDs(events, await store.listCatalogue({ account, kind: 'attr' }));
     const deadline = performance.now() + mostMilliseconds;
     const search = createContactFinder(store, account, () => {
       if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client has left' });
@@ -54,6 +55,6 @@ export const createFindMeanings = (store: Known): FindMeanings => {
     const contacts = await findContacts(find, filters);
     const lists = new Map<ContactWord, ContactList[]>();
     for (const word of by.filter(isContactWord)) lists.set(word, await listContacts(find, store, account, word));
-    return { kinds, contacts, lists, now };
+    return { kinds: toEventKinds(events), united, contacts, lists, now };
   };
 };

@@ -9,7 +9,7 @@ import { type Answering, accountOf } from '../../access/caller.ts';
 import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
-import { conditionOf, type Meanings, toCondition } from './conditions.ts';
+import { conditionOf, type Meanings, toCondition, unitedIn } from './conditions.ts';
 import { type Surroundings, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import type { FindMeanings, Known } from './meanings.ts';
@@ -88,6 +88,7 @@ export const createPeopleAnswer = (
         ...range,
         robots: input.robots === 'include',
         condition: conditionOf(input, meanings),
+        ...unitedIn(meanings),
         of: meantBy(input, range, { ...meanings, zone, own: ownSitesOf(caller.access.accountOrigin) }),
         usersAtLeast: input.usersAtLeast ?? 0,
         limit: input.limit ?? 100,

@@ -16,7 +16,7 @@ import { type Answering, type AnsweringAll, accountOf } from '../../access/calle
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
-import { conditionOf, type EventKinds, type Meanings, toCondition } from './conditions.ts';
+import { conditionOf, type EventKinds, type Meanings, toCondition, unitedIn } from './conditions.ts';
 import { type Surroundings as MeaningOfDimensions, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import { createLiveAnswer } from './live.ts';
@@ -36,7 +36,7 @@ interface Surroundings extends Meanings, MeaningOfDimensions {
 }
 
 /** The fields of a question that not every question has. */
-type OwnFields<One extends Question> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition'>;
+type OwnFields<One extends Question> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition' | 'united'>;
 
 /** How a request becomes a question over a range, and an answer that of the request. */
 interface Translation<Name extends ReportOperation, One extends Question> {
@@ -164,7 +164,12 @@ export const createReports = (
     const input: Input<Name> = await replaceSegments(store, account, sent);
     const named = { ...input, filters: filtersOf(input) };
     const meanings = await findMeanings(account, named, { now: time, signal });
-    const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
+    const asked = {
+      account,
+      robots: input.robots === 'include',
+      condition: conditionOf(input, meanings),
+      ...unitedIn(meanings),
+    };
     const own = ownSitesOf(accountOrigin);
     const questionAbout = (within: Range) =>
       ({ ...asked, ...within, ...toQuestion(input, within, { zone, own, spareIntervals, ...meanings }) }) as One;

@@ -123,7 +123,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
       }
       if (isOfSession(dimension)) return `v${index} AS d${index}`;
       if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
-      else if (dimension.by === 'event') scope.add(`d${index}`, scope.eventID());
+      else if (dimension.by === 'event') scope.add(`d${index}`, scope.kind());
       else if ('own' in dimension)
         scope.add(`d${index}`, referrerHostOf(scope.text(referrerAttrID), dimension.own, values));
       else return `${dimension.by} AS d${index}`;

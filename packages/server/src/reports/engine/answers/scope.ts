@@ -39,21 +39,37 @@ export const createScope = (source: Source, question: Question, values: Values) 
   const added: string[] = [];
   const { columns, person } = source;
 
-  /** The value of an attribute: text, or NULL. */
-  const text = (attrID: string): string => {
-    const { column, sql } = columns.text(attrID, values);
+  /** The IDs of an attribute: the value of the first that an event has is its value. */
+  const idsOf = (attrID: string): readonly string[] =>
+    question.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
+  const readIn = (from: 'text' | 'number', attrID: string): string => {
+    const { column, sql } = columns[from](attrID, values);
     read.add(column);
     return sql;
   };
+  /** The value of an attribute: text, or NULL. */
+  const text = (attrID: string): string => {
+    const texts = idsOf(attrID).map((id) => readIn('text', id));
+    return texts.length === 1 ? (texts[0] as string) : `coalesce(${texts.join(', ')})`;
+  };
   /** The value of an attribute as a DOUBLE; NULL unless it is a decimal number. */
   const number = (attrID: string): string => {
-    const { column, sql } = columns.number(attrID, values);
-    read.add(column);
-    return sql;
+    const ids = idsOf(attrID);
+    if (ids.length === 1) return readIn('number', attrID);
+    const cases = ids.map((id) => `WHEN ${readIn('text', id)} IS NOT NULL THEN ${readIn('number', id)}`);
+    return `(CASE ${cases.join(' ')} END)`;
   };
   const eventID = (): string => {
     read.add('eventID');
     return '"eventID"';
+  };
+  /** The eventID that stands for that of the event. */
+  const kind = (): string => {
+    const cases = (question.united?.events ?? []).map(
+      ([kept, ...others]) =>
+        `WHEN "eventID" IN (${others.map((id) => values.integer(id)).join(', ')}) THEN ${values.integer(kept as number)}`,
+    );
+    return cases.length === 0 ? eventID() : `(CASE ${cases.join(' ')} ELSE ${eventID()} END)`;
   };
   const joined = (conditions: readonly Condition[], by: 'AND' | 'OR', none: string): string =>
     conditions.length === 0 ? none : `(${conditions.map(meets).join(` ${by} `)})`;
@@ -118,6 +134,7 @@ export const createScope = (source: Source, question: Question, values: Values) 
     text,
     number,
     eventID,
+    kind,
     meets,
     /** Whether the question's own condition is met. */
     get matched(): string {

@@ -14,10 +14,26 @@ import {
   toListedIDs,
   type Use,
   usesOfEvent,
-  withEventID,
+  type WithIDs,
+  withIDs,
 } from '../../rules/accounts/catalogue-rules.ts';
+import {
+  type CatalogueMerges,
+  checkEntryMerge,
+  checkEntryUnmerge,
+  type MergeRow,
+  toCatalogueMerges,
+} from '../../rules/accounts/entry-merges.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
-import type { CatalogueKind, CatalogueSettings, Catalogues, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
+import type {
+  CatalogueKind,
+  CatalogueSettings,
+  Catalogues,
+  EntryMerge,
+  EventQuery,
+  ListedEntry,
+  NewEvent,
+} from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -67,8 +83,8 @@ const readIDs = async (
   account: number,
   settings: Omit<Parameters<typeof toListedIDs>[0], 'hasEvents'>,
 ): Promise<ListedIDs> => {
-  const rows = await db.all<{ kind: CatalogueKind; id: string; name: string; browser: boolean; byBrowser: boolean }>(
-    'SELECT kind, id, name, browser, "byBrowser" FROM catalogue WHERE account = $1 ORDER BY nth',
+  const rows = await db.all<MergeRow & { name: string; browser: boolean; byBrowser: boolean }>(
+    'SELECT kind, id, name, browser, "byBrowser", "mergedInto" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
   // Only `held` gives IDs to names, and reads which have events.
@@ -113,6 +129,15 @@ const change = (db: Connection, account: number, listings: readonly Listing[]) =
       ? write(db, account, kind, { id, name, browser: listed.forBrowsers }, listed.byBrowser)
       : db.run('DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3', [account, kind, id]),
   );
+
+type Other = Pick<EntryMerge, 'account' | 'kind' | 'otherID'>;
+const setMerged = (db: Connection, { account, kind, otherID }: Other, mergedInto: string | null) =>
+  db.run('UPDATE catalogue SET "mergedInto" = $4 WHERE account = $1 AND kind = $2 AND id = $3', [
+    account,
+    kind,
+    otherID,
+    mergedInto,
+  ]);
 
 /** Must be called with each change of an account's catalogues or their settings, so that other servers read them again. */
 const nextVersion = (db: Connection, account: number, nextEventID: number) =>
@@ -216,23 +241,45 @@ export const createCatalogueWriter = () => {
         nextVersion(db, account, ids.nextEventID),
       ]);
     },
+
+    async mergeEntry(db: Transaction, { account, kind, id, otherID }: EntryMerge): Promise<void> {
+      const { ids } = await held(db, account);
+      if (checkEntryMerge(ids, { kind, id, otherID })) return;
+      await Promise.all([setMerged(db, { account, kind, otherID }, id), nextVersion(db, account, ids.nextEventID)]);
+    },
+
+    async unmergeEntry(db: Transaction, { account, kind, otherID }: Omit<EntryMerge, 'id'>): Promise<void> {
+      const { ids } = await held(db, account);
+      checkEntryUnmerge(ids, { kind, otherID });
+      await Promise.all([setMerged(db, { account, kind, otherID }, null), nextVersion(db, account, ids.nextEventID)]);
+    },
   };
 };
 export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
 export const listCatalogue = (db: Connection, account: number, kind: CatalogueKind): Promise<ListedEntry[]> =>
   db.all<ListedEntry>(
-    `SELECT id, name, browser, type FROM catalogue WHERE account = $1 AND kind = $2
+    `SELECT id, name, browser, type, "mergedInto" FROM catalogue WHERE account = $1 AND kind = $2
      ORDER BY CASE kind WHEN 'event' THEN id::integer END, id`,
     [account, kind],
   );
 
-/** Replaces the eventName of a query, if it has one, by its ID. Undefined when the account lists no such name. */
-export const resolveName = async <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
+/** Returns the merges of an account's entries. */
+export const readMerges = async (db: Connection, account: number): Promise<CatalogueMerges> =>
+  toCatalogueMerges(
+    await db.all<MergeRow>(
+      'SELECT kind, id, "mergedInto" FROM catalogue WHERE account = $1 AND "mergedInto" IS NOT NULL',
+      [account],
+    ),
+  );
+
+/** Replaces the ID or name of a query by the IDs that it stands for. Undefined when the account lists no such name. */
+export const resolveIDs = async <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
   db: Connection,
   query: Query,
-): Promise<Query | undefined> =>
-  query.eventName === undefined ? query : withEventID(query, await listCatalogue(db, query.account, 'event'));
+  merges: CatalogueMerges,
+): Promise<WithIDs<Query> | undefined> =>
+  withIDs(query, merges, query.eventName === undefined ? [] : await listCatalogue(db, query.account, 'event'));
 
 /** Returns a function that returns the names of profiles and tags. */
 export const readNames = async (db: Connection, account: number): Promise<NameOf> => {

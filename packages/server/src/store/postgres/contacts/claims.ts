@@ -10,6 +10,7 @@ import {
   toValues,
 } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
+import { readMerges } from '../accounts/catalogues.ts';
 import { type Connection, Overtaken } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { groupOf } from './merges.ts';
@@ -118,6 +119,7 @@ export const submitClaim = async (
   found: number,
 ): Promise<{ claim: number; claimID: string; contact: number; earlierClaims: number[] }> => {
   const { account, token, newHandle, time } = request;
+  const merges = await readMerges(db, account);
   const earlier = await db.all<
     Pick<ClaimRow, 'claim' | 'claimID' | 'contact' | 'token'> & { said: StoredValues; open: boolean }
   >(
@@ -132,7 +134,7 @@ export const submitClaim = async (
     await db.run('UPDATE claim SET said = $3, "updatedTime" = $4 WHERE contact = $1 AND claim = $2', [
       before.contact,
       before.claim,
-      claimedBy(request, before.said),
+      claimedBy(request, merges, before.said),
       time,
     ]);
     return { ...before, earlierClaims };
@@ -141,7 +143,7 @@ export const submitClaim = async (
   const { claim } = await db.one<{ claim: number }>(
     `INSERT INTO claim (contact, claim, "claimID", account, token, "user", said, accepted, voided, "createdTime", "updatedTime")
      VALUES ($1, nextval('claim_number'), $2, $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
-    [contact, newHandle, account, token, user, claimedBy(request), time],
+    [contact, newHandle, account, token, user, claimedBy(request, merges), time],
   );
   await db.run('INSERT INTO claim_name ("claimID", claim, contact) VALUES ($1, $2, $3)', [newHandle, claim, contact]);
   return { claim, claimID: newHandle, contact, earlierClaims };

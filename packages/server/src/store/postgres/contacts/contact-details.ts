@@ -1,5 +1,6 @@
 /** Reads contacts: one contact, and one browser's claim by its handle. */
 import type { ContactView } from '../../../identity/contact-view.ts';
+import type { ContactMerges } from '../../../identity/merged-entries.ts';
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
 import {
   type NameOf,
@@ -10,7 +11,7 @@ import {
   toMergeDetails,
 } from '../../rules/contact-presenter.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail } from '../../store.ts';
-import { listCatalogue, readNames } from '../accounts/catalogues.ts';
+import { listCatalogue, readMerges, readNames } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import { claimsAfter, countClaims, findClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
@@ -27,6 +28,7 @@ const listClaims = async (
   db: Connection,
   group: Group,
   nameOf: NameOf,
+  merges: ContactMerges,
   beyond: number | null = 0,
 ): Promise<Listing<ClaimDetail>> => {
   const contacts = [...group.keys()];
@@ -42,7 +44,7 @@ const listClaims = async (
       const contactUUID = group.get(claim.contact) as string;
       const userUUID = userUUIDs.get(claim.user) as string;
       const linkID = linkIDs.get(claim.claim) ?? '';
-      return [claim.claim, toClaimDetail({ ...claim, contactUUID, userUUID, linkID }, nameOf)];
+      return [claim.claim, toClaimDetail({ ...claim, contactUUID, userUUID, linkID }, nameOf, merges)];
     }),
   };
 };
@@ -70,7 +72,7 @@ export const createContactReader = (contacts: ContactFinder) => {
   ): Promise<ContactDetail> => {
     const claim = await findClaim(db, account, contactUUID);
     if (!claim || claim.token !== token) throw await contacts.missingHandle(db, account, token, contactUUID);
-    return toHandle(claim, await readNames(db, account));
+    return toHandle(claim, await readNames(db, account), await readMerges(db, account));
   };
 
   return {
@@ -80,17 +82,18 @@ export const createContactReader = (contacts: ContactFinder) => {
       const row = await contacts.answering(db, await contacts.byName(db, query));
       const groups = await rowsOf(db, [row]);
       const group = new Map(groups.flat().map(({ contact, contactUUID }) => [contact, contactUUID]));
+      const merges = await readMerges(db, account);
       const [[view], tags, nameOf] = await Promise.all([
-        viewsOf(db, groups),
+        viewsOf(db, groups, merges),
         listCatalogue(db, account, 'tag'),
         readNames(db, account),
       ]);
       return {
         ...toContactDetail(row, view as ContactView, nameOf, tags),
         ...tellLists({
-          claims: include.includes('claim') ? await listClaims(db, group, nameOf, beyond?.claim) : undefined,
+          claims: include.includes('claim') ? await listClaims(db, group, nameOf, merges, beyond?.claim) : undefined,
           links: include.includes('link') ? await listLinks(db, group, beyond?.link) : undefined,
-          merges: include.includes('merge') && !beyond ? toMergeDetails(groups.flat(), fieldsOf) : undefined,
+          merges: include.includes('merge') && !beyond ? toMergeDetails(groups.flat(), fieldsOf, merges) : undefined,
         }),
       };
     },

@@ -1,11 +1,13 @@
 /** Searches contacts, page by page, by the index of contacts (rules/contact-search.ts says how). */
 import type { ContactView } from '../../../identity/contact-view.ts';
+import type { ContactMerges } from '../../../identity/merged-entries.ts';
 import { createContactMatcher, toFoundContact } from '../../rules/contact-presenter.ts';
 import {
   type Asked,
   askedOf,
   candidatesPerStep,
   type Found,
+  firstOf,
   type IndexPart,
   isCandidate,
   isInRange,
@@ -22,11 +24,12 @@ import {
   type SortKey,
   type Source,
   scannedAtOnce,
+  searchAsKept,
   sourceOf,
 } from '../../rules/contact-search.ts';
 import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
 import type { ContactSearch, FoundContacts, SearchEnd } from '../../store.ts';
-import { readNames } from '../accounts/catalogues.ts';
+import { readMerges, readNames } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
@@ -43,7 +46,12 @@ const tables: Record<'term' | SortKey, { readonly table: string; readonly key: s
   created: { table: 'contact WHERE account = $1', key: '"createdTime"' },
   seen: { table: 'contact_found WHERE account = $1', key: '"lastSeen"' },
 };
-const within = ({ term, key }: IndexPart) => {
+/** A part with one term at most. */
+type TermPart = Omit<IndexPart, 'terms'> & { readonly term: number | null };
+const partsOfTerms = ({ terms, ...part }: IndexPart): TermPart[] =>
+  (terms ?? [null]).map((term: number | null) => ({ ...part, term }));
+
+const within = ({ term, key }: Pick<TermPart, 'term' | 'key'>) => {
   const { table, key: column } = tables[term === null ? key : 'term'];
   const place = `(${column}, contact)`;
   return {
@@ -51,14 +59,14 @@ const within = ({ term, key }: IndexPart) => {
     from: `FROM ${table} AND ${place} > ($2::bigint, $3::bigint) AND ${place} < ($4::bigint, $5::bigint)`,
   };
 };
-const valuesOf = (account: number, { term, range }: IndexPart, most: number) => {
+const valuesOf = (account: number, { term, range }: TermPart, most: number) => {
   const { after, before } = range;
   const values = [account, after.key, after.contact, before.key, before.contact, most];
   return term === null ? values : [...values, term];
 };
 
 /** Reads some of a part of the index, in order. */
-const readPart = (db: Connection, account: number, part: IndexPart, descending: boolean, most: number) => {
+const readPart = (db: Connection, account: number, part: TermPart, descending: boolean, most: number) => {
   const { column, from } = within(part);
   const order = descending ? 'DESC' : 'ASC';
   return db.all<SearchEnd>(
@@ -67,15 +75,24 @@ const readPart = (db: Connection, account: number, part: IndexPart, descending: 
   );
 };
 
+/** Up to `mostGathered` + 1; more where contacts have several of its terms. */
 const sizeOf = async (db: Connection, account: number, part: IndexPart): Promise<number> => {
-  const sql = `SELECT count(*) AS count FROM (SELECT ${within(part).from} LIMIT $6::integer) AS counted`;
-  return (await db.one<{ count: number }>(sql, valuesOf(account, part, mostGathered + 1))).count;
+  const counted = await Promise.all(
+    partsOfTerms(part).map((each) => {
+      const sql = `SELECT count(*) AS count FROM (SELECT ${within(each).from} LIMIT $6::integer) AS counted`;
+      return db.one<{ count: number }>(sql, valuesOf(account, each, mostGathered + 1));
+    }),
+  );
+  return Math.min(
+    mostGathered + 1,
+    counted.reduce((sum, { count }) => sum + count, 0),
+  );
 };
 
 /** Reads the contacts of a part within a range of the page's order, sorted by that order. */
 const readSorted = (
   db: Connection,
-  { account, part, range, sort, descending, most }: ReadRequest & { readonly part: IndexPart },
+  { account, part, range, sort, descending, most }: ReadRequest & { readonly part: TermPart },
 ) => {
   const { from } = within(part);
   const order = descending ? 'DESC' : 'ASC';
@@ -102,10 +119,17 @@ interface ReadRequest {
   readonly most: number;
 }
 /** Reads some contacts of a source within a range of the page's order, in that order. */
-const readSource = (db: Connection, { part, inOrder }: Source, request: ReadRequest): Promise<SearchEnd[]> =>
-  inOrder
-    ? readPart(db, request.account, { ...part, range: request.range }, request.descending, request.most)
-    : readSorted(db, { ...request, part });
+const readSource = async (db: Connection, { part, inOrder }: Source, request: ReadRequest): Promise<SearchEnd[]> => {
+  const { account, range, descending, most } = request;
+  const lists = await Promise.all(
+    partsOfTerms(part).map((each) =>
+      inOrder
+        ? readPart(db, account, { ...each, range }, descending, most)
+        : readSorted(db, { ...request, part: each }),
+    ),
+  );
+  return firstOf(lists, descending, most);
+};
 
 /**
  * Whether a contact may differ from what the index says: it or one that is merged into it may have changed. OFFSET 0: the planner must
@@ -142,7 +166,7 @@ const readUnsure = async (
   descending: boolean,
 ): Promise<{ ends: SearchEnd[]; rest: KeyRange | null }> => {
   const part = { term: null, key: 'created' as const };
-  const { from } = within({ ...part, range });
+  const { from } = within(part);
   const order = descending ? 'DESC' : 'ASC';
   const ordered = `SELECT "createdTime" AS key, contact ${from}`;
   const by = `ORDER BY "createdTime" ${order}, contact ${order}`;
@@ -159,14 +183,14 @@ const readUnsure = async (
 };
 
 /** Returns a function that returns those of some contacts that match, as a search does. `found`: what the index says of them. */
-const createExamine = async (db: Connection, search: ContactSearch, asked: Asked) => {
-  const isWanted = createContactMatcher(search);
+const createExamine = async (db: Connection, search: ContactSearch, asked: Asked, merges: ContactMerges) => {
+  const isWanted = createContactMatcher(searchAsKept(search, merges));
   const nameOf = await readNames(db, search.account);
   return async (rows: readonly ContactRow[], found: ReadonlyMap<number, Found> = new Map()): Promise<Match[]> => {
     if (rows.length === 0) return [];
     const groups = await rowsOf(db, rows);
     const unknown = groups.filter(([row]) => !found.has((row as ContactRow).contact));
-    const [views, days] = await Promise.all([viewsOf(db, groups), lastSeenOf(db, unknown)]);
+    const [views, days] = await Promise.all([viewsOf(db, groups, merges), lastSeenOf(db, unknown)]);
     const lastSeen = new Map(unknown.map(([row], nth) => [(row as ContactRow).contact, days[nth] as number]));
     return rows.flatMap((row, nth) => {
       const { contact, createdTime } = row;
@@ -181,7 +205,7 @@ const createExamine = async (db: Connection, search: ContactSearch, asked: Asked
 
 export const createContactSearch = (contacts: ContactFinder) => {
   /** Returns the contact that has the keys of a search, as one page. */
-  const byKeys = async (db: Connection, search: ContactSearch): Promise<FoundContacts> => {
+  const byKeys = async (db: Connection, search: ContactSearch, merges: ContactMerges): Promise<FoundContacts> => {
     const { account, externalID, address } = search;
     const found = await Promise.all([
       ...(externalID === undefined ? [] : [contacts.byExternalID(db, account, externalID)]),
@@ -189,7 +213,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
     ]);
     const [first, ...others] = await Promise.all(found.map((row) => row && contacts.answering(db, row)));
     const isOne = others.every((other) => other?.contact === first?.contact);
-    const examine = await createExamine(db, search, askedOf(search));
+    const examine = await createExamine(db, search, askedOf(search, merges), merges);
     const matches = first && isOne ? await examine([first]) : [];
     return { contacts: matches.map(({ contact }) => contact), next: null };
   };
@@ -230,12 +254,13 @@ export const createContactSearch = (contacts: ContactFinder) => {
   /** Without a key, `db` must have all contacts settled, so that pages miss none. */
   return async (db: Snapshot, search: ContactSearch): Promise<FoundContacts> => {
     const { account, externalID, address, limit } = search;
-    if (externalID !== undefined || address !== undefined) return byKeys(db, search);
-    const asked = askedOf(search);
+    const merges = await readMerges(db, account);
+    if (externalID !== undefined || address !== undefined) return byKeys(db, search, merges);
+    const asked = askedOf(search, merges);
     const { sort, descending } = asked;
     const parts = partsOf(asked);
     const [examine, sizes, settled] = await Promise.all([
-      createExamine(db, search, asked),
+      createExamine(db, search, asked, merges),
       needsSizes(asked, parts) ? Promise.all(parts.map((part) => sizeOf(db, account, part))) : [],
       db.settled,
     ]);

@@ -1,5 +1,6 @@
 /** Builds the views of contacts from their rows by the rules in identity/. */
 import { type ContactView, type Values, viewContact } from '../../../identity/contact-view.ts';
+import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { claimsOf } from './claims.ts';
@@ -29,8 +30,12 @@ export const rowsOf = async (db: Connection, kept: readonly ContactRow[]): Promi
   return groups.map((group) => group.map((contact) => rows.get(contact) as ContactRow));
 };
 
-/** Returns the view of each contact. `groups` are the results of `rowsOf`. */
-export const viewsOf = async (db: Connection, groups: readonly ContactRow[][]): Promise<ContactView[]> => {
+/** Returns the view of each contact. `groups` are the results of `rowsOf`. Without `merges`, values have the IDs that are stored. */
+export const viewsOf = async (
+  db: Connection,
+  groups: readonly ContactRow[][],
+  merges: ContactMerges = noContactMerges,
+): Promise<ContactView[]> => {
   const contacts = groups.flat().map(({ contact }) => contact);
   const claims = await claimsOf(db, contacts);
   return groups.map((group) =>
@@ -41,6 +46,7 @@ export const viewsOf = async (db: Connection, groups: readonly ContactRow[][]): 
         externalIDVerified: isExternalIDVerified(row),
         claims: claims.filter(({ contact }) => contact === row.contact),
       })),
+      merges,
     ),
   );
 };

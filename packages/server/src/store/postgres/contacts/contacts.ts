@@ -1,6 +1,8 @@
 /** Creates contacts, and writes the values that server tokens send. */
 import type { ContactView, KeyField } from '../../../identity/contact-view.ts';
+import type { ContactMerges } from '../../../identity/merged-entries.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
+import { changeAsKept } from '../../rules/accounts/entry-merges.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
 import {
   type CreatedContact,
@@ -11,7 +13,7 @@ import {
 } from '../../rules/contact-changes.ts';
 import { newKeysOf, otherExternalID } from '../../rules/contact-keys.ts';
 import type { ContactChange } from '../../store.ts';
-import type { CatalogueWriter } from '../accounts/catalogues.ts';
+import { type CatalogueWriter, readMerges } from '../accounts/catalogues.ts';
 import { Overtaken } from '../database/connection.ts';
 import { haveSameKeys, holdKeys } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -51,21 +53,23 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     return kept;
   };
 
-  const viewOf = async (db: Transaction, row: ContactRow): Promise<ContactView> => {
-    const [view] = await viewsOf(db, await rowsOf(db, [row]));
+  const viewOf = async (db: Transaction, row: ContactRow, merges: ContactMerges): Promise<ContactView> => {
+    const [view] = await viewsOf(db, await rowsOf(db, [row]), merges);
     return view as ContactView;
   };
 
   const write = async (
     db: Transaction,
     row: ContactRow,
-    change: WrittenContact,
+    given: WrittenContact,
   ): Promise<{ contactUUID: string; updated: string[] }> => {
+    const merges = await readMerges(db, row.account);
+    const change = changeAsKept(given, merges);
     const { externalID, address } = change.keys;
     const { time, by, isFound = false } = change;
     const kept = await holdAnswering(db, row, externalID !== undefined || address !== undefined);
     const { contact, contactUUID } = kept;
-    const before = await viewOf(db, kept);
+    const before = await viewOf(db, kept, merges);
     if (isFound && typeof externalID === 'string') {
       const other = otherExternalID(before, externalID);
       if (other) throw other;
@@ -82,7 +86,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       ...(hasAddress && { contactEmailaddress: address, verified: true }),
       contactStatus: change.contactStatus ?? kept.contactStatus,
     };
-    const updated = changedFields(before, await viewOf(db, after));
+    const updated = changedFields(before, await viewOf(db, after, merges));
     if (after.contactStatus !== kept.contactStatus) updated.push('contactStatus');
     await db.run(
       `UPDATE contact SET said = $2, "contactExternalID" = $3, "externalIDClaim" = $4, "contactEmailaddress" = $5, verified = $6,

@@ -108,7 +108,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
         'passkeyID memberID passkeyName origin credentialID publicKey counter transports createdTime lastUsedTime',
     },
     { from: 'audit', columns: 'audit account token action subject time' },
-    { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
+    { from: 'catalogue', columns: 'account kind id name type mergedInto', booleans: 'browser byBrowser' },
     { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },
     { from: 'report_view', columns: 'account viewName page query createdTime updatedTime' },
     {

@@ -53,7 +53,8 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     SELECT "passkeyID", "memberID", "passkeyName", origin, "credentialID", "publicKey", counter, transports, "createdTime", "lastUsedTime"
     FROM passkey`,
   audit: 'SELECT audit, account, token, action, subject, time FROM audit',
-  catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',
+  catalogue:
+    'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type, "mergedInto" FROM catalogue',
   report_segment: 'SELECT account, "segmentName", filter, "createdTime", "updatedTime" FROM report_segment',
   report_view: 'SELECT account, "viewName", page, query, "createdTime", "updatedTime" FROM report_view',
   share_link: `

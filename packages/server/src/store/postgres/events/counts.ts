@@ -1,9 +1,11 @@
 /** Counts events: from the stored rollups, except for distinct users and counts without robots, which read the events. */
 
+import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
+import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
-import { resolveName } from '../accounts/catalogues.ts';
+import { listCatalogue, readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import { daysOf } from './days.ts';
 import { isRobot, readBody, soughtOfRobots } from './event-body.ts';
@@ -42,7 +44,7 @@ interface Looked {
 }
 
 /** Counts events without the robot mark. Reads each event, because the rollups include robots. */
-const countWithoutRobots = async (db: Connection, { account, eventID, edges, users }: CountQuery) => {
+const countWithoutRobots = async (db: Connection, { account, eventIDs, edges, users }: WithIDs<CountQuery>) => {
   const buckets = createBuckets(edges);
   const span = await spanOf(db, account, edges[0] as number, edges.at(-1) as number);
   if (!span) return countsOf(buckets, users);
@@ -51,9 +53,9 @@ const countWithoutRobots = async (db: Connection, { account, eventID, edges, use
     const rows: Looked[] = await db.all<Looked>(
       `SELECT sequence, "eventTime", width_bucket("eventTime", $8::bigint[]) - 1 AS bucket,
          coalesce("user", holder) AS visitor, CASE WHEN position($9::bytea in body) > 0 THEN body END AS body
-       FROM event WHERE ${inSpan} ${eventID === undefined ? '' : 'AND "eventID" = $10'}
+       FROM event WHERE ${inSpan} ${eventIDs === undefined ? '' : 'AND "eventID" = ANY ($10::integer[])'}
        ORDER BY ${inGroups('account')} LIMIT ${lookedPerStep}`,
-      [after, ...rest, edges, soughtOfRobots, ...(eventID === undefined ? [] : [eventID])],
+      [after, ...rest, edges, soughtOfRobots, ...(eventIDs === undefined ? [] : [eventIDs])],
     );
     for (const { bucket: nth, visitor, body, eventTime } of rows) {
       if (body !== null && isRobot(readBody(body, eventTime))) continue;
@@ -67,17 +69,17 @@ const countWithoutRobots = async (db: Connection, { account, eventID, edges, use
 };
 
 export const countEvents = async (db: Connection, named: CountQuery): Promise<CountBucket[]> => {
-  const query = await resolveName(db, named);
+  const query = await resolveIDs(db, named, await readMerges(db, named.account));
   if (query === undefined) return countsOf(createBuckets(named.edges), named.users);
   if (query.withoutRobots) return countWithoutRobots(db, query);
-  const { account, eventID, edges, users } = query;
-  const asked = eventID === undefined ? [] : [eventID];
+  const { account, eventIDs, edges, users } = query;
+  const asked = eventIDs === undefined ? [] : [eventIDs];
   const quarters = edges.map((edge) => edge / quarterMilliseconds);
   const counted = await db.all<{ bucket: number; events: number }>(
     `SELECT span.nth - 1 AS bucket, sum(total.count)::bigint AS events
      FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS span (first, next, nth)
      JOIN event_total total ON total.account = $1 AND total.quarter >= span.first AND total.quarter < span.next
-       ${eventID === undefined ? '' : 'AND total."eventID" = $4'}
+       ${eventIDs === undefined ? '' : 'AND total."eventID" = ANY ($4::integer[])'}
      GROUP BY span.nth`,
     [account, quarters.slice(0, -1), quarters.slice(1), ...asked],
   );
@@ -85,7 +87,7 @@ export const countEvents = async (db: Connection, named: CountQuery): Promise<Co
   const visitors = span
     ? await db.all<{ bucket: number; users: number }>(
         `SELECT width_bucket("eventTime", $8::bigint[]) - 1 AS bucket, count(DISTINCT coalesce("user", holder)) AS users
-         FROM event WHERE ${inSpan} ${eventID === undefined ? '' : 'AND "eventID" = $9'} GROUP BY bucket`,
+         FROM event WHERE ${inSpan} ${eventIDs === undefined ? '' : 'AND "eventID" = ANY ($9::integer[])'} GROUP BY bucket`,
         [...span, edges, ...asked],
       )
     : [];
@@ -128,11 +130,12 @@ export const getEventDefinitions = async (db: Connection, account: number): Prom
      GROUP BY total."eventID", listed.name ORDER BY total."eventID"`,
     [account],
   );
-  return Promise.all(
+  const definitions = await Promise.all(
     rows.map(async ({ eventID, eventName, count, first, last }) => {
       const { firstTime } = await timesIn(db, account, eventID, first);
       const { lastTime } = await timesIn(db, account, eventID, last);
       return { eventID, eventName, count, firstTime, lastTime };
     }),
   );
+  return mergedDefinitions(definitions, await listCatalogue(db, account, 'event'));
 };

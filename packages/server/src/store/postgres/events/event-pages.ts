@@ -1,8 +1,9 @@
 /** Reads pages of events in sequence order. */
+import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
-import { resolveName } from '../accounts/catalogues.ts';
+import { readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { Connection } from '../database/connection.ts';
 import { type IsErased, readErased } from '../erasure/erased-events.ts';
@@ -86,15 +87,16 @@ const looking = ({ stretches }: Pick<Source, 'stretches'>, order: 'ASC' | 'DESC'
 };
 
 /** Returns an SQL condition for the filters that the source does not cover, and the values of its parameters from `$nth` on. */
-const fitting = ({ eventID, from, to, attrID, attrValue }: EventQuery, nth: number) => {
+const fitting = ({ eventIDs, from, to, attrIDs, attrValue }: WithIDs<EventQuery>, nth: number) => {
   const values: unknown[] = [];
   const next = (value: unknown) => `$${nth + values.push(value) - 1}`;
   const conditions = [
-    eventID !== undefined && `"eventID" = ${next(eventID)}::integer`,
+    eventIDs !== undefined && `"eventID" = ANY (${next(eventIDs)}::integer[])`,
     from !== undefined && `"eventTime" >= ${next(from)}::bigint`,
     to !== undefined && `"eventTime" < ${next(to)}::bigint`,
     // Other events may contain these bytes too: `hasAttribute` decides later.
-    attrID !== undefined && `position(${next(toSought(attrID, attrValue))}::bytea in body) > 0`,
+    attrIDs !== undefined &&
+      `(${attrIDs.map((attrID) => `position(${next(toSought(attrID, attrValue))}::bytea in body) > 0`).join(' OR ')})`,
   ].filter((condition) => condition !== false);
   return { condition: conditions.join(' AND '), values };
 };
@@ -108,7 +110,7 @@ interface Step {
 /** Reads up to `wanted` events that fit the filters, or only seem to. */
 export const look = async (
   db: Connection,
-  query: EventQuery,
+  query: WithIDs<EventQuery>,
   source: Pick<Source, 'stretches'>,
   { after, through, first, last }: Range,
   wanted: number,
@@ -141,10 +143,13 @@ export const look = async (
  * As `look`, with only the events that fit and are not erased. For a whole account, the erased events are looked up after each
  * step, because the step shows which holders its events have.
  */
-const createLooking = (db: Connection, query: EventQuery, source: Source) => {
-  const { attrID, attrValue, withoutRobots = false } = query;
-  const isWanted = (event: KeptEvent) =>
-    (attrID === undefined || hasAttribute(event, attrID, attrValue)) && !(withoutRobots && isRobot(event));
+const createLooking = (db: Connection, query: WithIDs<EventQuery>, source: Source) => {
+  const { attrIDs, attrValue, withoutRobots = false } = query;
+  const isWanted = (event: KeptEvent) => {
+    if (withoutRobots && isRobot(event)) return false;
+    const attrID = attrIDs?.find((id) => hasAttribute(event, id));
+    return attrIDs === undefined || (attrID !== undefined && hasAttribute(event, attrID, attrValue));
+  };
   let ofSource: IsErased | undefined;
   return async (range: Range, wanted: number): Promise<Step & { readonly events: readonly KeptEvent[] }> => {
     const [{ rows, ...step }, known] = await Promise.all([
@@ -169,7 +174,8 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
   return async (db: Snapshot, asked: EventQuery): Promise<EventPage> => {
     const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER } = asked;
     const ascending = order === 'asc';
-    const query = await resolveName(db, asked);
+    const merges = await readMerges(db, account);
+    const query = await resolveIDs(db, asked, merges);
     if (query === undefined) return { events: [], next: null, through: await db.settled };
     // Beyond the settled sequence, events may still be uncommitted: a client that continues from there would miss them.
     const sequences = sequencesOf(query, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
@@ -183,7 +189,7 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
     let looked = 0;
     let characters = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
-      events: await toStoredEvents(db, account, events),
+      events: await toStoredEvents(db, account, events, merges),
       next,
       through: ascending && next !== null ? next : await db.settled,
     });

@@ -1,7 +1,8 @@
 /** Builds the events of a response from their rows, with their owners and the reasons. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
-import { toStoredEvent } from '../../rules/event-presenter.ts';
+import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
+import { toKeptEventID, toStoredEvent } from '../../rules/event-presenter.ts';
 import type { KeptEvent } from '../../rules/kept-event.ts';
 import type { DecidingStatement } from '../../rules/links.ts';
 import type { StoredEvent } from '../../store.ts';
@@ -53,12 +54,13 @@ export const toStoredEvents = async (
   db: Connection,
   account: number,
   events: readonly KeptEvent[],
+  merges: CatalogueMerges,
 ): Promise<StoredEvent[]> => {
   const users = distinct(events.flatMap(({ user }) => user ?? []));
   const [statements, userUUIDs, eventNames] = await Promise.all([
     statementsForOwners(db, users),
     userUUIDsOf(db, users),
-    eventNamesOf(db, account, distinct(events.map(({ eventID }) => eventID))),
+    eventNamesOf(db, account, distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
   ]);
   const statementsOf = ({ user }: KeptEvent) => (user && statements.get(user)) || [];
   // Contacts and claims are read only for the statements that decide about these events.
@@ -74,5 +76,5 @@ export const toStoredEvents = async (
     contactUUID: (contact: number) => (contacts.get(contact) as ContactRow).contactUUID,
     claimID: (claim: number) => claims.get(claim)?.claimID ?? null,
   };
-  return events.map((event) => toStoredEvent(event, why(event, statementsOf(event), follow), names));
+  return events.map((event) => toStoredEvent(event, why(event, statementsOf(event), follow), names, merges));
 };

@@ -2,6 +2,7 @@
 import { latestDay } from '../../../identity/last-seen.ts';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
+import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import type { EventQuery, NamedContact } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
@@ -75,7 +76,7 @@ export const createEventSources = (contacts: ContactFinder) => {
   };
 
   /** Returns the source of a query. Throws a Refusal when the contactUUID names no contact. */
-  return async (db: Connection, query: EventQuery): Promise<Source> => {
+  return async (db: Connection, query: WithIDs<EventQuery>): Promise<Source> => {
     const { account, userUUID, contactUUID, externalID } = query;
     const user = userUUID === undefined ? undefined : ((await findUser(db, { account, userUUID })) ?? 0);
     if (contactUUID !== undefined || externalID !== undefined) {

@@ -32,7 +32,7 @@ export const feedEvents = async (
   const bounds = { after: beyond, through: end };
   const days = await daysOf(db, { account, from: 0, to: Number.MAX_SAFE_INTEGER, ...bounds });
   const perStep = Math.min(mostPerStep, most);
-  const query = { account, order: 'asc', limit: perStep } as const;
+  const query = { account, eventIDs: undefined, attrIDs: undefined, order: 'asc', limit: perStep } as const;
   const fed = createFedEvents(most);
   for (const range of rangesOf(days, bounds)) {
     for (let rest: typeof range | null = range; rest !== null; ) {

@@ -28,6 +28,8 @@ const recordings = {
     }),
   ],
   updateAccount: (request) => [{ subject: { field: updatedFields(request) } }],
+  mergeEntry: ({ kind, id, otherID }) => [{ subject: { catalogue: kind, entryID: id, otherEntryID: otherID } }],
+  unmergeEntry: ({ kind, otherID }) => [{ subject: { catalogue: kind, otherEntryID: otherID } }],
   // The account's own log is deleted with it.
   deleteAccount: (_, { accountUUID, isGone }) => (isGone ? [{ subject: { accountUUID }, account: null }] : []),
   createToken: ({ tokenID, kind, createdBy = null }) => [{ subject: { tokenID, tokenKind: kind }, by: createdBy }],

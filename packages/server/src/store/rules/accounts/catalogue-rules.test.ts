@@ -3,6 +3,7 @@ import { labelIDs } from '@firsthand/contract/labels';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkUses, isSettled, type Listed, listUses, usesOfEvent } from './catalogue-rules.ts';
+import { toCatalogueMerges } from './entry-merges.ts';
 
 const listed: fc.Arbitrary<Listed> = fc.record({
   forBrowsers: fc.boolean(),
@@ -33,7 +34,14 @@ test('an event is settled only when its uses are allowed and none of them is to 
       (settings, event, attr, browser, { kind, attributes }) => {
         const listed = { profile: new Map(), tag: new Map(), event, attr };
         const eventIDs = new Map(event.has('2') ? [['Bought', '2']] : []);
-        const ids = { ...settings, listed, eventIDs, nextEventID: 1_000_000, hasEvents: () => false };
+        const ids = {
+          ...settings,
+          listed,
+          merges: toCatalogueMerges([]),
+          eventIDs,
+          nextEventID: 1_000_000,
+          hasEvents: () => false,
+        };
         const sent = { ...kind, attributes };
         const settled = isSettled(ids, browser, sent);
         const uses = usesOfEvent(sent);

@@ -1,8 +1,6 @@
 /** Rules of catalogues: which IDs a request uses, which of them a token may use, and which are listed on first use. */
 
 import { canonicalName } from '@firsthand/contract/fields';
-import { robotMark } from '@firsthand/contract/identifiers';
-import { isLabelID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../../refusal.ts';
 import { scrub } from '../../../scrub.ts';
@@ -16,6 +14,7 @@ import {
   type EventQuery,
   type NewEvent,
 } from '../../store.ts';
+import { type CatalogueMerges, checkEntryRemoval, isOurs, toCatalogueMerges } from './entry-merges.ts';
 
 /** An ID that a request uses, and the field that holds it. */
 export interface Use {
@@ -40,6 +39,7 @@ export interface Listed {
 /** An account's settings, and the IDs that it lists. */
 export interface ListedIDs extends CatalogueSettings {
   readonly listed: Readonly<Record<CatalogueKind, Map<string, Listed>>>;
+  readonly merges: CatalogueMerges;
   /** The IDs of events by the canonical form of their names. */
   readonly eventIDs: Map<string, string>;
   /** The next name gets this eventID, or the next one that is free. It only grows, so that no two names ever share an ID. */
@@ -64,6 +64,7 @@ interface ListedRow {
   readonly name: string;
   readonly browser: boolean | number;
   readonly byBrowser: boolean | number;
+  readonly mergedInto: string | null;
 }
 
 /** Adds an event's name. If several IDs have the same name, it is the name of the lowest. */
@@ -79,18 +80,38 @@ export const eventIDsByName = (rows: Iterable<Pick<ListedRow, 'id' | 'name'>>): 
   return eventIDs;
 };
 
-/** Replaces the `eventName` of a query by its ID. Returns undefined if `rows`, the events that the account lists, have no such name. */
-export const withEventID = <Query extends Pick<EventQuery, 'eventID' | 'eventName'>>(
+type Naming = Pick<EventQuery, 'eventID' | 'eventName'> & Partial<Pick<EventQuery, 'attrID'>>;
+
+/** A query with the IDs whose events it asks for in place of the ID or name that it gives. */
+export type WithIDs<Query> = Omit<Query, keyof Naming> & {
+  /** Undefined: events of every kind. */
+  readonly eventIDs: readonly number[] | undefined;
+  /** An attribute of an event is that of the first of these IDs that the event has. Undefined: any event. */
+  readonly attrIDs: readonly string[] | undefined;
+};
+
+/**
+ * Replaces the ID or name of a query by the IDs that it stands for. `rows`: the events that the account lists, for a query with a name.
+ * Returns undefined if none of them has it.
+ */
+export const withIDs = <Query extends Naming>(
   query: Query,
+  { event, attr }: Pick<CatalogueMerges, 'event' | 'attr'>,
   rows: Iterable<Pick<ListedRow, 'id' | 'name'>>,
-): Query | undefined => {
-  const id = eventIDsByName(rows).get(canonicalName(query.eventName as string));
-  return id === undefined ? undefined : { ...query, eventID: Number(id) };
+): WithIDs<Query> | undefined => {
+  const { eventID, eventName, attrID, ...rest } = query;
+  const id = eventName === undefined ? eventID?.toString() : eventIDsByName(rows).get(canonicalName(eventName));
+  if (eventName !== undefined && id === undefined) return undefined;
+  return {
+    ...rest,
+    eventIDs: id === undefined ? undefined : event.idsOf(id).map(Number),
+    attrIDs: attrID === undefined ? undefined : attr.idsOf(attrID),
+  };
 };
 
 export const toListedIDs = (
   settings: CatalogueSettings & Pick<ListedIDs, 'nextEventID' | 'hasEvents'>,
-  rows: Iterable<ListedRow>,
+  rows: readonly ListedRow[],
 ): ListedIDs => {
   const listed: ListedIDs['listed'] = { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() };
   const eventIDs: ListedIDs['eventIDs'] = new Map();
@@ -99,7 +120,7 @@ export const toListedIDs = (
     listed[kind].set(id, { forBrowsers: Boolean(browser), byBrowser: Boolean(byBrowser), isNamedEvent });
     if (isNamedEvent) addName(eventIDs, name, id);
   }
-  return { ...settings, listed, eventIDs };
+  return { ...settings, listed, merges: toCatalogueMerges(rows), eventIDs };
 };
 
 /** Returns a copy that changes do not share. */
@@ -146,9 +167,6 @@ export const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind)
 /** Returns the ID of a use; undefined if it is of an event name that is not listed. */
 const idOf = ({ eventIDs }: ListedIDs, { id, name }: Use): string | undefined => id ?? eventIDs.get(name as string);
 
-/** Whether Firsthand adds this attribute itself. Accounts need not list it and cannot forbid it to browsers. */
-const isOurs = (attrID: string): boolean => attrID === robotMark.attrID || isLabelID(attrID);
-
 export const usesOfEvent = ({ eventID, eventName, attributes }: Kind & Pick<NewEvent, 'attributes'>): Use[] => {
   const uses: Use[] = [
     eventID === null
@@ -162,18 +180,24 @@ export const usesOfEvent = ({ eventID, eventName, attributes }: Kind & Pick<NewE
   return uses;
 };
 
+/** Whether a browser token may use an ID. The entry that stands for the ID says so; undefined: none is listed. */
+const isForBrowsers = ({ listed, merges }: ListedIDs, kind: CatalogueKind, id: string): boolean | undefined =>
+  listed[kind].get(merges[kind].keptOf(id))?.forBrowsers;
+
 const refusalOf = (code: Refusal['code'], { kind, id, name, field }: Use, why: string): Refusal =>
   new Refusal(code, { field, message: `\`${field}\` names ${kind} ${scrub(id ?? (name as string))}, which ${why}` });
 
 /** The newest `surplus` entries that only browser tokens used and that may be dropped; undefined when there are not so many. */
 const droppable = (
-  listed: ReadonlyMap<string, Listed>,
+  { listed, merges }: ListedIDs,
+  kind: CatalogueKind,
   surplus: number,
   isNeeded: (id: string) => boolean = () => false,
 ): string[] | undefined => {
   if (surplus <= 0) return [];
   const ids: string[] = [];
-  for (const [id, { byBrowser, isNamedEvent }] of listed) if (byBrowser && !isNamedEvent && !isNeeded(id)) ids.push(id);
+  for (const [id, { byBrowser, isNamedEvent }] of listed[kind])
+    if (byBrowser && !isNamedEvent && !merges[kind].has(id) && !isNeeded(id)) ids.push(id);
   return ids.length < surplus ? undefined : ids.slice(-surplus);
 };
 
@@ -181,21 +205,19 @@ const droppable = (
  * Makes room for IDs that are not listed, by dropping entries that only browser tokens used. Deletes them from `listed` and
  * returns them; returns undefined when there is no room.
  */
-const makeRoom = (
-  kind: CatalogueKind,
-  listed: Map<string, Listed>,
-  ids: ReadonlySet<string>,
-): Listing[] | undefined => {
+const makeRoom = (all: ListedIDs, kind: CatalogueKind, ids: ReadonlySet<string>): Listing[] | undefined => {
+  const listed = all.listed[kind];
   const added = [...ids].filter((id) => !listed.has(id)).length;
   const dropped =
-    added === 0 ? [] : droppable(listed, listed.size + added - limits.idsPerCatalogue, (id) => ids.has(id));
+    added === 0 ? [] : droppable(all, kind, listed.size + added - limits.idsPerCatalogue, (id) => ids.has(id));
   for (const id of dropped ?? []) listed.delete(id);
   return dropped?.map((id) => ({ kind, id, listed: undefined }));
 };
 
 /** Returns why an event name cannot be listed; undefined if it can. Browser tokens leave room for the names of others. */
-const whyNoRoom = ({ listed: { event } }: ListedIDs, browser: boolean): string | undefined => {
-  if (droppable(event, event.size + 1 - limits.idsPerCatalogue) === undefined) {
+const whyNoRoom = (ids: ListedIDs, browser: boolean): string | undefined => {
+  const { event } = ids.listed;
+  if (droppable(ids, 'event', event.size + 1 - limits.idsPerCatalogue) === undefined) {
     return `is new, and the account lists ${limits.idsPerCatalogue.toLocaleString('en')} events already: remove some with updateAccount`;
   }
   if (!browser) return undefined;
@@ -212,7 +234,7 @@ export const checkUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]
     const id = idOf(ids, use);
     const entry = id === undefined ? undefined : listed[use.kind].get(id);
     if (entry === undefined && strict) throw refusalOf('unknown_id', use, 'this strict account does not list');
-    if (entry?.forBrowsers === false && browser) {
+    if (id !== undefined && browser && isForBrowsers(ids, use.kind, id) === false) {
       throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
     }
     const why = id === undefined ? whyNoRoom(ids, browser) : undefined;
@@ -248,7 +270,7 @@ const listName = (ids: ListedIDs, browser: boolean, name: string): Listing[] => 
   const { event } = ids.listed;
   if (whyNoRoom(ids, browser) !== undefined) return [];
   const id = takeEventID(ids);
-  const dropped = makeRoom('event', event, new Set([id])) as Listing[];
+  const dropped = makeRoom(ids, 'event', new Set([id])) as Listing[];
   const listed = { forBrowsers: true, byBrowser: browser, isNamedEvent: true };
   event.set(id, listed);
   ids.eventIDs.set(name, id);
@@ -269,7 +291,7 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
     }
     const entry = listed[kind].get(id);
     const isFull = listed[kind].size >= limits.idsPerCatalogue;
-    const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(kind, listed[kind], new Set([id]));
+    const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(ids, kind, new Set([id]));
     if (!dropped) continue;
     // A tag or attribute that a server token gave a contact is closed to browser tokens, unless the account allows it. Profiles
     // are open: every createContact needs one, and a browser token's profile replaces none.
@@ -291,7 +313,7 @@ export const isSettled = (ids: ListedIDs, browser: boolean, event: Kind & Pick<N
   const isIDSettled = (kind: CatalogueKind, id: string): boolean => {
     const entry = listed[kind].get(id);
     if (entry === undefined) return !strict && !isListedOnUse(ids, browser, kind);
-    return browser ? entry.forBrowsers : !entry.byBrowser;
+    return browser ? isForBrowsers(ids, kind, id) === true : !entry.byBrowser;
   };
   const eventID = eventIDOf(ids, event);
   if (eventID === undefined || !isIDSettled('event', String(eventID))) return false;
@@ -307,7 +329,7 @@ export interface EntryWithID extends CatalogueEntry {
  * The entries with their IDs. An event's name without one gets the ID that has this name after the request: that of another of the
  * entries, or the listed one, unless another of the entries renames or removes it; or else a new one.
  */
-const withIDs = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWithID[] => {
+const identified = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWithID[] => {
   const given = new Map<string, string | undefined>();
   for (const { id, name, remove } of entries) if (id !== null) given.set(id, remove ? undefined : name);
   const byName = new Map<string, string>();
@@ -332,12 +354,13 @@ export const partEntries = (ids: ListedIDs, catalogues: Catalogues) => {
   const dropped: Listing[] = [];
   const written: { readonly kind: CatalogueKind; readonly entry: EntryWithID }[] = [];
   for (const kind of catalogueKinds) {
-    const entries = withIDs(ids, catalogues[kind] ?? []);
-    for (const { id, remove } of entries) {
+    const entries = identified(ids, catalogues[kind] ?? []);
+    for (const [index, { id, remove }] of entries.entries()) {
+      if (remove) checkEntryRemoval(ids, kind, id, `${kind}[${index}].${kind}ID`);
       if (remove && listed[kind].delete(id)) dropped.push({ kind, id, listed: undefined });
     }
     const named = entries.filter(({ remove }) => !remove);
-    const room = makeRoom(kind, listed[kind], new Set(named.map(({ id }) => id)));
+    const room = makeRoom(ids, kind, new Set(named.map(({ id }) => id)));
     if (!room) {
       throw new Refusal('invalid_field', {
         field: kind,

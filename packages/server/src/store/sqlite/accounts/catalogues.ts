@@ -12,9 +12,17 @@ import {
   toListedIDs,
   type Use,
   usesOfEvent,
-  withEventID,
+  type WithIDs,
+  withIDs,
 } from '../../rules/accounts/catalogue-rules.ts';
-import type { CatalogueKind, Catalogues, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
+import {
+  type CatalogueMerges,
+  checkEntryMerge,
+  checkEntryUnmerge,
+  type MergeRow,
+  toCatalogueMerges,
+} from '../../rules/accounts/entry-merges.ts';
+import type { CatalogueKind, Catalogues, EntryMerge, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Rollups } from '../events/rollups.ts';
 
@@ -32,16 +40,16 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
     'SELECT strict, browserCatalogue, nextEventID FROM account WHERE account = ?',
   );
   const setNextEventID = db.prepare<[number, number]>('UPDATE account SET nextEventID = ? WHERE account = ?');
-  const select = db.prepare<
-    [number],
-    { kind: CatalogueKind; id: string; name: string; browser: number; byBrowser: number }
-  >('SELECT kind, id, name, browser, byBrowser FROM catalogue WHERE account = ?');
+  const select = db.prepare<[number], MergeRow & { name: string; browser: number; byBrowser: number }>(
+    'SELECT kind, id, name, browser, byBrowser, mergedInto FROM catalogue WHERE account = ?',
+  );
   const upsert = db.prepare(`
     INSERT INTO catalogue (account, kind, id, name, browser, byBrowser, type)
     VALUES (@account, @kind, @id, coalesce(@name, @id), coalesce(@browser, 1), @byBrowser, coalesce(@type, @usualType))
     ON CONFLICT (account, kind, id) DO UPDATE
     SET name = coalesce(@name, name), browser = coalesce(@browser, browser), byBrowser = min(byBrowser, @byBrowser),
         type = coalesce(@type, type)`);
+  const setMerged = db.prepare('UPDATE catalogue SET mergedInto = ? WHERE account = ? AND kind = ? AND id = ?');
   const drop = db.prepare('DELETE FROM catalogue WHERE account = ? AND kind = ? AND id = ?');
   const known = new BoundedMap<number, ListedIDs>(mostAccounts);
 
@@ -51,7 +59,7 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
     const { strict, browserCatalogue, nextEventID } = settings.get(account) as Settings;
     const allows = { strict: strict === 1, browserCatalogue: browserCatalogue === 1, nextEventID };
     const hasEvents = (eventID: string) => rollups.has(account, Number(eventID));
-    const fresh = toListedIDs({ ...allows, hasEvents }, select.iterate(account));
+    const fresh = toListedIDs({ ...allows, hasEvents }, select.all(account));
     known.set(account, fresh);
     return fresh;
   };
@@ -109,6 +117,16 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
       for (const { kind, entry } of written) write(account, kind, entry, false);
       known.delete(account);
     },
+    mergeEntry({ account, kind, id, otherID }: EntryMerge): void {
+      if (checkEntryMerge(knownOf(account), { kind, id, otherID })) return;
+      setMerged.run(id, account, kind, otherID);
+      known.delete(account);
+    },
+    unmergeEntry({ account, kind, otherID }: Omit<EntryMerge, 'id'>): void {
+      checkEntryUnmerge(knownOf(account), { kind, otherID });
+      setMerged.run(null, account, kind, otherID);
+      known.delete(account);
+    },
     forget: () => known.clear(),
     undo: () => known.clear(),
   };
@@ -120,13 +138,18 @@ export const createCatalogueReader = (db: Connection) => {
   // In the order of the primary key, but for events: only these must be sorted.
   const selectBy = (order: string) =>
     db.prepare<[number, CatalogueKind], Omit<ListedEntry, 'browser'> & { browser: 0 | 1 }>(
-      `SELECT id, name, browser, type FROM catalogue WHERE account = ? AND kind = ? ORDER BY ${order}`,
+      `SELECT id, name, browser, type, mergedInto FROM catalogue WHERE account = ? AND kind = ? ORDER BY ${order}`,
     );
   const select = selectBy('id');
   const selectEvents = selectBy('CAST(id AS INTEGER)');
   const selectName = db.prepare<[number, CatalogueKind, string], { name: string }>(
     'SELECT name FROM catalogue WHERE account = ? AND kind = ? AND id = ?',
   );
+  const selectMerged = db.prepare<[number], MergeRow>(
+    'SELECT kind, id, mergedInto FROM catalogue WHERE account = ? AND mergedInto IS NOT NULL',
+  );
+  /** The merges of an account's entries, as they are now. */
+  const merges = (account: number): CatalogueMerges => toCatalogueMerges(selectMerged.all(account));
   return {
     list: (account: number, kind: CatalogueKind): ListedEntry[] =>
       (kind === 'event' ? selectEvents : select)
@@ -135,10 +158,12 @@ export const createCatalogueReader = (db: Connection) => {
     /** The name of an ID: itself when it is not listed, '' when it is ''. */
     name: (account: number, kind: CatalogueKind, id: string): string =>
       id === '' ? '' : (selectName.get(account, kind, id)?.name ?? id),
-    /** Replaces the eventName of a query, if it has one, by its ID. Undefined when the account lists no such name. */
-    withEventID: <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
+    merges,
+    /** Replaces the ID or name of a query by the IDs that it stands for. Undefined when the account lists no such name. */
+    withIDs: <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
       query: Query,
-    ): Query | undefined =>
-      query.eventName === undefined ? query : withEventID(query, selectEvents.all(query.account, 'event')),
+      merged: CatalogueMerges = merges(query.account),
+    ): WithIDs<Query> | undefined =>
+      withIDs(query, merged, query.eventName === undefined ? [] : selectEvents.all(query.account, 'event')),
   };
 };

@@ -2,6 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { type ClaimRow, claimedBy, claimedContact, keyTextOf, toValues } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
+import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import { createMergeReader } from './contact-rows.ts';
 
@@ -61,6 +62,7 @@ export const createClaimReader = (db: Connection) => {
 export const createClaimWriter = (db: Connection) => {
   const reader = createClaimReader(db);
   const merges = createMergeReader(db);
+  const catalogues = createCatalogueReader(db);
   const ofKey = db.prepare<
     { user: number; group: string; key: string },
     { claim: number; claimID: string; contact: number; said: string; token: number; open: number }
@@ -86,15 +88,25 @@ export const createClaimWriter = (db: Connection) => {
       found: number,
     ): { claim: number; claimID: string; contact: number; earlierClaims: number[] } {
       const { account, token, newHandle, time } = request;
+      const entryMerges = catalogues.merges(account);
       const earlier = ofKey.all({ user, group: JSON.stringify(merges.group(found)), key: keyTextOf(request) });
       const earlierClaims = earlier.map(({ claim }) => claim);
       const before = earlier.find((claim) => claim.token === token && claim.open === 1);
       if (before) {
-        update.run(claimedBy(request, JSON.parse(before.said)), time, before.claim);
+        update.run(claimedBy(request, entryMerges, JSON.parse(before.said)), time, before.claim);
         return { ...before, earlierClaims };
       }
       const contact = claimedContact(earlier, found);
-      const { lastInsertRowid } = insert.run(newHandle, account, token, user, contact, claimedBy(request), time, time);
+      const { lastInsertRowid } = insert.run(
+        newHandle,
+        account,
+        token,
+        user,
+        contact,
+        claimedBy(request, entryMerges),
+        time,
+        time,
+      );
       return { claim: Number(lastInsertRowid), claimID: newHandle, contact, earlierClaims };
     },
     /** Marks a claim. An accepted claim stays accepted. */

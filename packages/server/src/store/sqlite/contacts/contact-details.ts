@@ -1,4 +1,5 @@
 /** Reads contacts: a contact's own record, and what a browser token's handle shows. */
+import type { ContactMerges } from '../../../identity/merged-entries.ts';
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
 import {
   type NameOf,
@@ -28,19 +29,20 @@ export const createContactReader = (db: Connection) => {
     (account: number): NameOf =>
     (kind, id) =>
       catalogues.name(account, kind, id);
-  const searchContact = createContactSearch(db, naming);
+  const searchContact = createContactSearch(db, naming, catalogues.merges);
 
   /** Counts the entries of a group, and lists those with a number greater than `beyond`; null lists none. */
   const listClaims = (
     group: readonly ContactRow[],
     nameOf: NameOf,
+    merges: ContactMerges,
     beyond: number | null = 0,
   ): Listing<ClaimDetail> => ({
     count: group.reduce((count, { contact }) => count + claims.countOf(contact), 0),
     entries: (beyond === null ? [] : group.flatMap(({ contact }) => claims.after(contact, beyond, claimsToRead)))
       .sort((a, b) => a.claim - b.claim)
       .slice(0, claimsToRead)
-      .map((claim) => [claim.claim, toClaimDetail(claim, nameOf)]),
+      .map((claim) => [claim.claim, toClaimDetail(claim, nameOf, merges)]),
   });
   const listLinks = (group: readonly ContactRow[], beyond: number | null = 0): Listing<LinkDetail> => {
     const links = (
@@ -61,7 +63,7 @@ export const createContactReader = (db: Connection) => {
   const byHandle = ({ account, token, contactUUID = '' }: ContactQuery): ContactDetail => {
     const claim = claims.find(account, contactUUID);
     if (!claim || claim.token !== token) throw contacts.missingHandle(account, token, contactUUID);
-    return toHandle(claim, naming(account));
+    return toHandle(claim, naming(account), catalogues.merges(account));
   };
 
   return {
@@ -71,12 +73,13 @@ export const createContactReader = (db: Connection) => {
       const row = contacts.answering(contacts.byName(query).contact);
       const group = groupOf(row);
       const nameOf = naming(account);
+      const merges = catalogues.merges(account);
       return {
-        ...toContactDetail(row, viewOf(group), nameOf, catalogues.list(account, 'tag')),
+        ...toContactDetail(row, viewOf(group, merges), nameOf, catalogues.list(account, 'tag')),
         ...tellLists({
-          claims: include.includes('claim') ? listClaims(group, nameOf, beyond?.claim) : undefined,
+          claims: include.includes('claim') ? listClaims(group, nameOf, merges, beyond?.claim) : undefined,
           links: include.includes('link') ? listLinks(group, beyond?.link) : undefined,
-          merges: include.includes('merge') && !beyond ? toMergeDetails(group, fieldsOf) : undefined,
+          merges: include.includes('merge') && !beyond ? toMergeDetails(group, fieldsOf, merges) : undefined,
         }),
       };
     },

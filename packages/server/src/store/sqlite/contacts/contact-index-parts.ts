@@ -1,5 +1,6 @@
 /** Statements that read the index of contacts (rules/contact-search.ts), and the contacts of which it is not sure. */
 import {
+  firstOf,
   type IndexPart,
   type KeyRange,
   mostChanged,
@@ -95,35 +96,40 @@ export const createParts = (db: Connection) => {
     created: statementsFor('created', 'seen'),
     seen: statementsFor('seen', 'created'),
   };
-  const statementsOf = ({ term, key }: IndexPart) => statements[term === null ? key : 'term'];
+  const statementsOf = ({ terms, key }: IndexPart) => statements[terms === null ? key : 'term'];
 
   return {
     /** Reads some contacts of a source within a range of the page's order, in that order. */
     read(account: number, { part, inOrder }: Source, range: KeyRange, descending: boolean, most: number): SearchEnd[] {
       const { ascending, sortedAscending, sortedDescending, ...others } = statementsOf(part);
-      const { term } = part;
-      if (inOrder) {
-        return (descending ? others.descending : ascending).all({ account, term, most, ...parametersOf(range) });
-      }
-      return (descending ? sortedDescending : sortedAscending).all({
-        account,
-        term,
-        most,
-        ...parametersOf(part.range),
-        afterPlace: range.after.key,
-        afterThat: range.after.contact,
-        beforePlace: range.before.key,
-        beforeThat: range.before.contact,
-      });
+      const readTerm = (term: number | null): SearchEnd[] => {
+        if (inOrder) {
+          return (descending ? others.descending : ascending).all({ account, term, most, ...parametersOf(range) });
+        }
+        return (descending ? sortedDescending : sortedAscending).all({
+          account,
+          term,
+          most,
+          ...parametersOf(part.range),
+          afterPlace: range.after.key,
+          afterThat: range.after.contact,
+          beforePlace: range.before.key,
+          beforeThat: range.before.contact,
+        });
+      };
+      return firstOf((part.terms ?? [null]).map(readTerm), descending, most);
     },
-    /** The number of contacts of a part, up to `mostGathered` + 1. */
-    sizeOf: (account: number, { term, ...part }: IndexPart): number =>
-      statementsOf({ term, ...part }).count.get({
-        account,
-        term,
-        most: mostGathered + 1,
-        ...parametersOf(part.range),
-      }) as number,
+    /** The number of contacts of a part, up to `mostGathered` + 1; more where contacts have several of its terms. */
+    sizeOf: (account: number, part: IndexPart): number => {
+      const { count } = statementsOf(part);
+      const most = mostGathered + 1;
+      const sizeOfTerm = (term: number | null) =>
+        count.get({ account, term, most, ...parametersOf(part.range) }) as number;
+      return Math.min(
+        most,
+        (part.terms ?? [null]).reduce((sum: number, term) => sum + sizeOfTerm(term), 0),
+      );
+    },
   };
 };
 

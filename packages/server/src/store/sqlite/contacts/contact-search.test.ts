@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { createEntryMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import type { ContactSearch, SearchEnd } from '../../store.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
@@ -26,6 +27,7 @@ const fill = (contacts: number): Buffer => {
     SELECT n, 1, 'contact-' || n, n || '@example.com', 'retail', 'active', 1, 20000 + n % 500, n * 1000, 0 FROM nth;
     INSERT INTO contact_tag SELECT contact, 'common', 1 FROM contact;
     INSERT INTO contact_tag SELECT contact, 'rare', 1 FROM contact WHERE contact % 1000 = 7;
+    INSERT INTO contact_tag SELECT contact, 'Rare', 1 FROM contact WHERE contact % 1000 IN (7, 8);
     INSERT INTO contact_attr SELECT contact, 'size', iif(contact % 2, 'M', 'L') FROM contact`);
   const { step } = createContactIndex(db);
   while (step() > 0);
@@ -36,7 +38,11 @@ const fill = (contacts: number): Buffer => {
 
 /** Runs a search; returns how many contacts its page holds, and how many steps it took. */
 const count = (db: Connection, search: Partial<ContactSearch>) => {
-  const reading = createContactSearch(db, () => (_, id) => id)({ account: 1, limit: 100, ...search });
+  const reading = createContactSearch(
+    db,
+    () => (_, id) => id,
+    () => noContactMerges,
+  )({ account: 1, limit: 100, ...search });
   for (let steps = 1; ; steps += 1) {
     const { done, value } = reading.next();
     if (done) return { found: value.contacts.length, steps };
@@ -55,7 +61,11 @@ test('every part of the index is read in its order, without a sort or a scan', (
           }
         : Reflect.get(target, name),
   });
-  createContactSearch(listening, () => (_, id) => id);
+  createContactSearch(
+    listening,
+    () => (_, id) => id,
+    () => noContactMerges,
+  );
   const parts = asked.filter((sql) => sql.includes('@afterKey'));
   expect(parts).toHaveLength(19);
   for (const sql of parts) {
@@ -85,6 +95,29 @@ test.each<[string, Partial<ContactSearch>, number]>([
   ['nobody has a value', { attrID: 'size', attrValue: 'XL' }, 0],
 ])('where %s, they are found in one step', (_, search, found) => {
   expect(count(openContacts(), search)).toEqual({ found, steps: 1 });
+});
+
+test('where two tags are merged, the contacts with either are found in one step, in the order of the pages, each once', () => {
+  const db = openContacts();
+  const tag = createEntryMerges([{ id: 'Rare', mergedInto: 'rare' }]);
+  const search = createContactSearch(
+    db,
+    () => (_, id) => id,
+    () => ({ ...noContactMerges, tag }),
+  );
+  const created = (order: Partial<ContactSearch>) => {
+    const { done, value } = search({ account: 1, limit: 100, contactTagID: 'Rare', ...order }).next();
+    return done
+      ? value.contacts.map(({ createdTime, tags }) => [createdTime, tags.map(({ tagID }) => tagID).includes('rare')])
+      : [];
+  };
+  const found = created({});
+  expect(found).toHaveLength(6);
+  expect(found.every(([, hasTag]) => hasTag)).toBe(true);
+  expect(found.map(([time]) => time)).toEqual(found.map(([time]) => time).sort((a, b) => Number(a) - Number(b)));
+  expect(created({ descending: true })).toEqual(found.toReversed());
+  expect(created({ sort: 'seen' })).toHaveLength(6);
+  expect(created({ attrID: 'size', attrValue: 'M' })).toHaveLength(3);
 });
 
 test('where most match, a page takes no more steps than it needs', () => {
@@ -122,7 +155,11 @@ test('contacts that have changed since they were indexed are found as they are, 
 /** Returns the contacts of all pages of a search, and calls `between` between the steps of each. */
 const readAll = (db: Connection, search: Partial<ContactSearch>, between: () => void): string[] => {
   const found: string[] = [];
-  const read = createContactSearch(db, () => (_, id) => id);
+  const read = createContactSearch(
+    db,
+    () => (_, id) => id,
+    () => noContactMerges,
+  );
   for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
     const reading = read({ account: 1, limit: 100, ...search, beyond });
     for (;;) {

@@ -1,5 +1,6 @@
 /** Searches contacts, page by page, by the index of contacts (rules/contact-search.ts says how). */
 import type { ContactView } from '../../../identity/contact-view.ts';
+import type { ContactMerges } from '../../../identity/merged-entries.ts';
 import { cachedNames, createContactMatcher, type NameOf, toFoundContact } from '../../rules/contact-presenter.ts';
 import {
   type Asked,
@@ -16,6 +17,7 @@ import {
   partBefore,
   partsOf,
   restOf,
+  searchAsKept,
   sourceOf,
 } from '../../rules/contact-search.ts';
 import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
@@ -28,7 +30,11 @@ import type { ContactRow } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
 import { createLastSeen } from './last-seen.ts';
 
-export const createContactSearch = (db: Connection, namesOf: (account: number) => NameOf) => {
+export const createContactSearch = (
+  db: Connection,
+  namesOf: (account: number) => NameOf,
+  mergesOf: (account: number) => ContactMerges,
+) => {
   const contacts = createContactFinder(db);
   const { groupsOf, viewsOf } = createContactViews(db);
   const lastSeenOf = createLastSeen(db);
@@ -47,15 +53,15 @@ export const createContactSearch = (db: Connection, namesOf: (account: number) =
    * Returns a function that returns those of some contacts that match, as a search does. `found`: what the index says of them, for
    * those of which it is sure.
    */
-  const createExamine = (search: ContactSearch, asked: Asked) => {
-    const isWanted = createContactMatcher(search);
+  const createExamine = (search: ContactSearch, asked: Asked, merges: ContactMerges) => {
+    const isWanted = createContactMatcher(searchAsKept(search, merges));
     const nameOf = cachedNames(namesOf(search.account));
     return (numbers: readonly number[], found: ReadonlyMap<number, Found> = new Map()): Map<number, Match> => {
       const rows = rowsOf
         .all(JSON.stringify(numbers))
         .filter(({ account, mergedInto }) => account === search.account && mergedInto === null);
       const groups = groupsOf(rows);
-      const views = viewsOf(groups);
+      const views = viewsOf(groups, merges);
       const matches = new Map<number, Match>();
       for (const [nth, group] of groups.entries()) {
         const row = group[0] as ContactRow;
@@ -84,7 +90,7 @@ export const createContactSearch = (db: Connection, namesOf: (account: number) =
     );
 
   /** Returns the contact that has the keys of a search, as one page. */
-  const byKeys = (search: ContactSearch): FoundContacts => {
+  const byKeys = (search: ContactSearch, merges: ContactMerges): FoundContacts => {
     const { account, externalID, address } = search;
     const found = [
       ...(externalID === undefined ? [] : [contacts.byExternalID(account, externalID)]),
@@ -92,7 +98,8 @@ export const createContactSearch = (db: Connection, namesOf: (account: number) =
     ];
     const [first, ...others] = found.map((row) => row && contacts.answering(row.contact));
     const isOne = others.every((other) => other?.contact === first?.contact);
-    const matches = first && isOne ? createExamine(search, askedOf(search))([first.contact]) : new Map<number, Match>();
+    const examine = createExamine(search, askedOf(search, merges), merges);
+    const matches = first && isOne ? examine([first.contact]) : new Map<number, Match>();
     return { contacts: [...matches.values()].map(({ contact }) => contact), next: null };
   };
 
@@ -126,10 +133,11 @@ export const createContactSearch = (db: Connection, namesOf: (account: number) =
 
   return function* searchContact(search: ContactSearch): ChunkedRead<FoundContacts> {
     const { account, externalID, address, limit } = search;
-    if (externalID !== undefined || address !== undefined) return byKeys(search);
-    const asked = askedOf(search);
+    const merges = mergesOf(account);
+    if (externalID !== undefined || address !== undefined) return byKeys(search, merges);
+    const asked = askedOf(search, merges);
     const { descending } = asked;
-    const examine = createExamine(search, asked);
+    const examine = createExamine(search, asked, merges);
     const page = createSearchPage(search);
     // First, because those that are indexed meanwhile are then found by the index.
     const end = yield* examineUnsure(search, asked, page, examine);

@@ -1,5 +1,6 @@
 /** Combines the rows of contacts into their views, by the rules in identity/. */
 import { type ContactView, contactFields, type Values, viewContact } from '../../../identity/contact-view.ts';
+import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { createClaimReader } from './claims.ts';
@@ -53,8 +54,11 @@ export const createContactViews = (db: Connection) => {
     return fields;
   };
 
-  /** The view of each group. */
-  const viewsOf = (groups: readonly (readonly ContactRow[])[]): ContactView[] => {
+  /** The view of each group. Without `entryMerges`, values have the IDs that are stored. */
+  const viewsOf = (
+    groups: readonly (readonly ContactRow[])[],
+    entryMerges: ContactMerges = noContactMerges,
+  ): ContactView[] => {
     const numbers = JSON.stringify(groups.flatMap((group) => group.map(({ contact }) => contact)));
     const tagsOf = byContact(tags.all(numbers));
     const attributesOf = byContact(attributes.all(numbers));
@@ -70,6 +74,7 @@ export const createContactViews = (db: Connection) => {
           externalIDVerified: isExternalIDVerified(row),
           claims: claims.ofContact(row.contact),
         })),
+        entryMerges,
       ),
     );
   };
@@ -90,6 +95,7 @@ export const createContactViews = (db: Connection) => {
       return rows.map((row) => (kept.has(row.contact) ? mergedGroup(row.contact) : [row]));
     },
     viewsOf,
-    viewOf: (group: readonly ContactRow[]): ContactView => viewsOf([group])[0] as ContactView,
+    viewOf: (group: readonly ContactRow[], entryMerges?: ContactMerges): ContactView =>
+      viewsOf([group], entryMerges)[0] as ContactView,
   };
 };

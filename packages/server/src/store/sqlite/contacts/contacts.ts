@@ -1,5 +1,6 @@
 /** Creates contacts, and writes what a server token says of them. */
 import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
+import { changeAsKept } from '../../rules/accounts/entry-merges.ts';
 import {
   type CreatedContact,
   changedFields,
@@ -9,6 +10,7 @@ import {
 } from '../../rules/contact-changes.ts';
 import { givesWay, isExternalIDVerified, keyTaken, otherExternalID } from '../../rules/contact-keys.ts';
 import { createAuditWriter } from '../accounts/audit.ts';
+import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import { createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
@@ -27,6 +29,7 @@ export const createContactWriter = (db: Connection) => {
   const { groupOf, viewOf } = createContactViews(db);
   const merges = createMergeReader(db);
   const claims = createClaimReader(db);
+  const catalogues = createCatalogueReader(db);
   const { recordAudit } = createAuditWriter(db);
   const insert = `
     INSERT INTO contact (account, contactUUID, contactExternalID, externalIDClaim, contactEmailaddress, contactStatus, verified,
@@ -114,12 +117,14 @@ export const createContactWriter = (db: Connection) => {
    * Writes to the contact that answers for `row`. Returns the contactUUID of that contact and the names of the fields whose
    * visible value changed. Throws a Refusal before any write when somebody else has one of the new keys.
    */
-  const write = (row: ContactRow, change: WrittenContact): { contactUUID: string; updated: string[] } => {
+  const write = (row: ContactRow, given: WrittenContact): { contactUUID: string; updated: string[] } => {
     const kept = finder.answering(row.contact);
+    const entryMerges = catalogues.merges(kept.account);
+    const change = changeAsKept(given, entryMerges);
     const { contact, contactUUID } = kept;
     const { addedTags, removedTags, attributes, contactStatus = kept.contactStatus, time, isFound = false } = change;
     const { externalID, address } = change.keys;
-    const before = viewOf(groupOf(kept));
+    const before = viewOf(groupOf(kept), entryMerges);
     if (isFound && typeof externalID === 'string') {
       const other = otherExternalID(before, externalID);
       if (other) throw other;
@@ -144,7 +149,7 @@ export const createContactWriter = (db: Connection) => {
     for (const tagID of addedTags) setTag.run(contact, tagID, 1);
     for (const tagID of removedTags) setTag.run(contact, tagID, 0);
     for (const [attrID, attrValue] of attributes) setAttribute.run(contact, attrID, attrValue);
-    const updated = changedFields(before, viewOf(groupOf(kept)));
+    const updated = changedFields(before, viewOf(groupOf(kept), entryMerges));
     if (contactStatus !== kept.contactStatus) updated.push('contactStatus');
     if (updated.length > 0) setTime.run(time, contact);
     return { contactUUID, updated };

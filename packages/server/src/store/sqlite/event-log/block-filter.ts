@@ -10,7 +10,8 @@ export interface EventFilter {
   /** from <= eventTime < to. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  readonly attrID?: string | undefined;
+  /** The event has at least one of these attributes. */
+  readonly attrIDs?: readonly string[] | undefined;
   readonly attrValue?: string | undefined;
 }
 
@@ -40,12 +41,14 @@ export const createBlockFilter = (db: Connection) => {
    * Returns the distances of the blocks that may hold a matching event from the beginning of the segment (`through` minus the
    * segment's `after`), ascending. Returns undefined when the segment has no summary. A returned block may have been deleted.
    */
-  return (segment: number, { account, attrID, attrValue, ...times }: EventFilter): readonly number[] | undefined => {
+  return (segment: number, { account, attrIDs, attrValue, ...times }: EventFilter): readonly number[] | undefined => {
     const found = summary.get(segment);
     if (!found) return undefined;
-    if (attrID === undefined) return placesBetween(found.blocks, times, () => true);
-    const bits = bitsOf(segment, hashOf(account, attrID, attrValue), found.slices);
-    if (!bits) return [];
-    return placesBetween(found.blocks, times, (nth) => (((bits[nth >>> 3] as number) >>> (nth & 7)) & 1) === 1);
+    if (attrIDs === undefined) return placesBetween(found.blocks, times, () => true);
+    const ofEach = attrIDs.flatMap((attrID) => bitsOf(segment, hashOf(account, attrID, attrValue), found.slices) ?? []);
+    if (ofEach.length === 0) return [];
+    return placesBetween(found.blocks, times, (nth) =>
+      ofEach.some((bits) => (((bits[nth >>> 3] as number) >>> (nth & 7)) & 1) === 1),
+    );
   };
 };

@@ -19,6 +19,13 @@ export interface Source extends PostingKey, Range {
   readonly withoutContact?: boolean;
 }
 
+/** The sources of the events of an account: of all, or of some eventIDs. */
+export const sourcesOfKinds = (account: number, eventIDs: readonly number[] | undefined): Source[] => {
+  const always = { number: account, after: 0, through: Infinity };
+  if (eventIDs === undefined) return [{ ...always, what: 'account', eventID: 0 }];
+  return eventIDs.map((eventID) => ({ ...always, what: 'eventID', eventID }));
+};
+
 /** A range of sequences: after < sequence <= through. */
 export interface Range {
   readonly after: number;
@@ -133,7 +140,7 @@ export const createEventFinder = (db: Connection) => {
     filter: EventFilter | undefined,
   ): Span => {
     const passing = () => filter && filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
-    if (filter?.attrID !== undefined && sources.every(({ what }) => what === 'account')) {
+    if (filter?.attrIDs !== undefined && sources.every(({ what }) => what === 'account')) {
       // The Bloom filters cover the account too; its postings would name nearly every block.
       const passed = passing();
       if (passed) return { ...segment, places: placesIn(range, passed) };

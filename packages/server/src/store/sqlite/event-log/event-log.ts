@@ -46,7 +46,7 @@ export {
   sizeOf,
 } from './event-block.ts';
 export { countDamagedBlocks, type EventPlace } from './event-blocks.ts';
-export type { Order, Range, Source } from './event-finder.ts';
+export { type Order, type Range, type Source, sourcesOfKinds } from './event-finder.ts';
 export { eventsPerSegment } from './segment-builder.ts';
 export type { Holder } from './visitor-list.ts';
 export { holderOf } from './visitors.ts';

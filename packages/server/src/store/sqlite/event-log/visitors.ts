@@ -3,11 +3,11 @@ import { quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { eventTimeAt, factsAt, type KeptEvent } from './event-block.ts';
-import type { EventFinder, Range, Segment } from './event-finder.ts';
+import { type EventFinder, type Range, type Segment, sourcesOfKinds } from './event-finder.ts';
 import { type Holder, readVisitorList, withoutVisitors } from './visitor-list.ts';
 
 /**
- * Reports the holders of the events of an eventID in these ranges, at least once for each quarter of an hour: calls `seeAt` with a time
+ * Reports the holders of the events of some eventIDs in these ranges, at least once for each quarter of an hour: calls `seeAt` with a time
  * of that quarter, and the function that it returns with each holder. Reports all events with from <= eventTime < to, and may report
  * others.
  */
@@ -15,7 +15,7 @@ export type VisitHolders = (
   events: {
     readonly account: number;
     /** Undefined: every eventID. */
-    readonly eventID: number | undefined;
+    readonly eventIDs: readonly number[] | undefined;
     readonly from: number;
     readonly to: number;
   },
@@ -71,19 +71,23 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
     return found.filter(({ segment }, nth) => segment !== found[nth - 1]?.segment);
   };
 
-  return function* ({ account, eventID, from, to }, ranges, seeAt) {
+  return function* ({ account, eventIDs, from, to }, ranges, seeAt) {
     // A segment that is written meanwhile is not among these: its events are read. A segment that is deleted meanwhile has no
     // events left.
     const summed = segmentsIn(ranges);
     for (const { segment } of summed) {
       const lists =
-        eventID === undefined ? ofAccount.iterate(segment, account) : ofEventID.iterate(segment, account, eventID);
+        eventIDs === undefined
+          ? ofAccount.iterate(segment, account)
+          : eventIDs.flatMap((eventID) => ofEventID.all(segment, account, eventID));
       for (const list of lists) readVisitorList(list, (quarter) => seeAt(quarter * quarterMilliseconds));
       yield;
     }
-    const what = eventID === undefined ? 'account' : 'eventID';
-    const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
-    for (const found of find([source], without(ranges, summed), 'asc', { account, from, to })) {
+    for (const found of find(sourcesOfKinds(account, eventIDs), without(ranges, summed), 'asc', {
+      account,
+      from,
+      to,
+    })) {
       if (typeof found === 'number') yield;
       else {
         for (const index of found.indexes) {

@@ -1,4 +1,5 @@
 /** Counts events from the rollups, and distinct users from the summaries of segments and the events that no segment covers. */
+import { mergedDefinitions } from '../../rules/accounts/entry-merges.ts';
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
@@ -12,6 +13,7 @@ import {
   holderOf,
   isRobot,
   type Range,
+  sourcesOfKinds,
 } from '../event-log/event-log.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createDayReader, toRanges } from './days.ts';
@@ -70,14 +72,18 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
   const rangesBetween = (account: number, from: number, to: number): Range[] =>
     toRanges(daysOf({ account, from, to, after: 0, through: Infinity }));
 
-  /** Visits the events of an eventID, or of all, with from <= eventTime < to, until a visit returns false. */
+  /** Visits the events of some eventIDs, or of all, with from <= eventTime < to, until a visit returns false. */
   function* visitEvents(
-    { account, eventID, from, to }: { account: number; eventID: number | undefined; from: number; to: number },
+    {
+      account,
+      eventIDs,
+      from,
+      to,
+    }: { account: number; eventIDs: readonly number[] | undefined; from: number; to: number },
     visit: (time: number, block: EventBlock, index: number) => boolean,
   ): ChunkedRead<void> {
-    const what = eventID === undefined ? 'account' : 'eventID';
-    const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
-    for (const found of log.find([source], rangesBetween(account, from, to), 'asc', { account, from, to })) {
+    const sources = sourcesOfKinds(account, eventIDs);
+    for (const found of log.find(sources, rangesBetween(account, from, to), 'asc', { account, from, to })) {
       if (typeof found === 'number') {
         yield;
         continue;
@@ -119,7 +125,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     let seen = 0;
     let firstTime = Infinity;
     let lastTime = -Infinity;
-    yield* visitEvents({ ...of, from, to }, (time) => {
+    yield* visitEvents({ account: of.account, eventIDs: [of.eventID], from, to }, (time) => {
       seen += 1;
       firstTime = Math.min(firstTime, time);
       lastTime = Math.max(lastTime, time);
@@ -133,11 +139,11 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     *countEvents(query: CountQuery): ChunkedRead<CountBucket[]> {
       const { account, edges, users, withoutRobots } = query;
       const buckets = createBuckets(edges);
-      const counting = catalogues.withEventID(query);
+      const counting = catalogues.withIDs(query);
       if (counting === undefined) return countsOf(buckets, users);
-      const { eventID } = counting;
+      const { eventIDs } = counting;
       const bucketOf = bucketAt(edges, buckets);
-      const within = { account, eventID, from: edges[0] as number, to: edges.at(-1) as number };
+      const within = { account, eventIDs, from: edges[0] as number, to: edges.at(-1) as number };
       if (withoutRobots) {
         // Reads the events: neither the rollups nor the summaries distinguish robots.
         yield* visitEvents(within, (time, block, index) => {
@@ -151,7 +157,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       }
       const quarters = edges.map((edge) => edge / quarterMilliseconds);
       const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
-      for (const counted of eventID === undefined ? eventIDsOf(account) : [eventID]) {
+      for (const counted of eventIDs ?? eventIDsOf(account)) {
         for (const { bucket, count } of rollups.all({ spans, account, eventID: counted })) {
           (buckets[bucket] as Bucket).events += count;
         }
@@ -169,7 +175,8 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
 
     *getEventDefinitions(account: number): ChunkedRead<EventDefinition[]> {
       const definitions: EventDefinition[] = [];
-      for (const { id, name } of catalogues.list(account, 'event')) {
+      const listed = catalogues.list(account, 'event');
+      for (const { id, name } of listed) {
         const of = { account, eventID: Number(id) };
         const count = countOf.get(of);
         if (count) {
@@ -181,7 +188,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
         }
         yield;
       }
-      return definitions;
+      return mergedDefinitions(definitions, listed);
     },
   };
 };

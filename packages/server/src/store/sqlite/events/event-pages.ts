@@ -1,4 +1,5 @@
 /** Reads events page by page, in the order of their sequences. */
+import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import { type PageBounds, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
@@ -25,13 +26,14 @@ import { createEventSources } from './event-sources.ts';
 
 /** Returns a function that checks the conditions of the query that its sources don't ensure. */
 const createMatcher =
-  ({ eventID, from = 0, to = Infinity, attrID, attrValue, withoutRobots = false }: EventQuery) =>
+  ({ eventIDs, from = 0, to = Infinity, attrIDs, attrValue, withoutRobots = false }: WithIDs<EventQuery>) =>
   (block: EventBlock, index: number): boolean => {
-    if (eventID !== undefined && factsAt(block, index).eventID !== eventID) return false;
+    if (eventIDs !== undefined && !eventIDs.includes(factsAt(block, index).eventID)) return false;
     const time = eventTimeAt(block, index);
     if (time < from || time >= to) return false;
     if (withoutRobots && isRobot(block, index)) return false;
-    return attrID === undefined || hasAttribute(block, index, attrID, attrValue);
+    const attrID = attrIDs?.find((id) => hasAttribute(block, index, id));
+    return attrIDs === undefined || (attrID !== undefined && hasAttribute(block, index, attrID, attrValue));
   };
 
 /** The part of each range that is within `bounds`, in the order of reading. */
@@ -66,13 +68,14 @@ export const createEventPager = (
     const { account, order, limit, from, to } = asked;
     const ascending = order === 'asc';
     const end = lastSequence.get() as number;
-    const query = catalogues.withEventID(asked);
+    const merges = catalogues.merges(account);
+    const query = catalogues.withIDs(asked, merges);
     if (query === undefined) return { events: [], next: null, through: end };
     const sequences = sequencesOf(query, end);
     const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, ...sequences });
     const { sources, days } = sourcesOf(query, accountDays);
     const matches = createMatcher(query);
-    const presenter = createPresenter(account);
+    const presenter = createPresenter(account, merges);
     const events: StoredEvent[] = [];
     let looked = 0;
     let characters = 0;
@@ -81,7 +84,7 @@ export const createEventPager = (
     // The postings of a visitor name few blocks in a segment: skipping the visitor's other days costs less than another range.
     const ofVisitor = days && toRanges(days, mostBetween);
     const ranges = ofVisitor ?? (always ? [sequences] : toRanges(accountDays));
-    const filter = always && query.attrID === undefined ? undefined : query;
+    const filter = always && query.attrIDs === undefined ? undefined : query;
     for (const found of log.find(sources, within(ranges, sequences, order), order, filter)) {
       if (typeof found === 'number') {
         yield;

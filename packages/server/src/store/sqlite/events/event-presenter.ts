@@ -1,6 +1,7 @@
 /** Turns a stored event into an event of a page: adds its owner and why the owner has it. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
+import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
 import { toStoredEvent } from '../../rules/event-presenter.ts';
 import type { StoredEvent } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
@@ -48,7 +49,7 @@ export const createEventPresenter = (db: Connection) => {
   const erasedContact = db.prepare<[number], number>('SELECT 1 FROM erased_contact WHERE contact = ?').pluck();
 
   /** Create one for each page: its events share the cached lookups. */
-  return (account: number) => {
+  return (account: number, entryMerges: CatalogueMerges) => {
     const statementsOf = remembering((user: number) => statements.forOwners(user));
     const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
     const names = {
@@ -68,7 +69,12 @@ export const createEventPresenter = (db: Connection) => {
       },
 
       toStoredEvent: (event: KeptEvent): StoredEvent =>
-        toStoredEvent(event, why(event, event.user === null ? [] : statementsOf(event.user), follow), names),
+        toStoredEvent(
+          event,
+          why(event, event.user === null ? [] : statementsOf(event.user), follow),
+          names,
+          entryMerges,
+        ),
     };
   };
 };

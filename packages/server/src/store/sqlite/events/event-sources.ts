@@ -1,5 +1,6 @@
 /** Chooses the sources of the events that a query selects: a user, a contact, an eventID, or the whole account. */
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
+import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
 import type { DaySpan } from '../../rules/event-pages.ts';
 import type { EventQuery, NamedContact } from '../../store.ts';
 import { type ActiveDays, isActive } from '../contacts/active-days.ts';
@@ -7,7 +8,7 @@ import { createContactFinder } from '../contacts/contact-finder.ts';
 import { type ContactRow, createMergeReader } from '../contacts/contact-rows.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Source } from '../event-log/event-log.ts';
+import { type Source, sourcesOfKinds } from '../event-log/event-log.ts';
 
 /** The sources of the events that a query selects. */
 interface Sought {
@@ -68,7 +69,10 @@ export const createEventSources = (db: Connection) => {
   };
 
   /** `days` are the days of the account that the query covers. Throws a Refusal when no contact has the contactUUID. */
-  return ({ account, userUUID, contactUUID, externalID, eventID }: EventQuery, days: readonly DaySpan[]): Sought => {
+  return (
+    { account, userUUID, contactUUID, externalID, eventIDs }: WithIDs<EventQuery>,
+    days: readonly DaySpan[],
+  ): Sought => {
     const user = userUUID === undefined ? undefined : userByUUID.get(account, userUUID);
     if (contactUUID !== undefined || externalID !== undefined) {
       return ofContact(
@@ -82,10 +86,6 @@ export const createEventSources = (db: Connection) => {
       const sources = between({ ...always, what: 'user', number: user.user }, user, days);
       return { sources, days: days.filter(({ day }) => isActive(user, day)) };
     }
-    const source: Source =
-      eventID === undefined
-        ? { ...always, what: 'account', number: account }
-        : { ...always, what: 'eventID', number: account, eventID };
-    return { sources: [source], days: undefined };
+    return { sources: sourcesOfKinds(account, eventIDs), days: undefined };
   };
 };

@@ -1,0 +1,151 @@
+/** Rules of merging catalogue entries: which merges are refused, and what is written of merged IDs. Reads follow identity/merged-entries.ts. */
+import { robotMark } from '@firsthand/contract/identifiers';
+import { isLabelID } from '@firsthand/contract/labels';
+import { limits } from '@firsthand/contract/limits';
+import { type ContactMerges, createEntryMerges, type EntryMerges, united } from '../../../identity/merged-entries.ts';
+import { Refusal } from '../../../refusal.ts';
+import { scrub } from '../../../scrub.ts';
+import type { CatalogueKind, ContactChange, EntryMerge, EventDefinition, ListedEntry } from '../../store.ts';
+
+export type CatalogueMerges = Readonly<Record<CatalogueKind, EntryMerges>>;
+
+/** A row of a catalogue, as far as merges go. */
+export interface MergeRow {
+  readonly kind: CatalogueKind;
+  readonly id: string;
+  readonly mergedInto: string | null;
+}
+
+/** Returns the merges of all catalogues. Rows of entries that are not merged may be left out. */
+export const toCatalogueMerges = (rows: readonly MergeRow[]): CatalogueMerges => {
+  const mergesOf = (kind: CatalogueKind) => createEntryMerges(rows.filter((row) => row.kind === kind));
+  return { profile: mergesOf('profile'), tag: mergesOf('tag'), attr: mergesOf('attr'), event: mergesOf('event') };
+};
+
+/** Whether Firsthand adds this attribute itself. Accounts need not list it and cannot forbid it to browsers. */
+export const isOurs = (attrID: string): boolean => attrID === robotMark.attrID || isLabelID(attrID);
+
+/** An account's catalogues, as far as merges go. */
+interface Entries {
+  readonly listed: Readonly<Record<CatalogueKind, ReadonlyMap<string, unknown>>>;
+  readonly merges: CatalogueMerges;
+}
+
+const refused = (field: string, message: string) => new Refusal('merge_refused', { field, message });
+const unknown = (field: string, kind: CatalogueKind, id: string) =>
+  new Refusal('unknown_entry', {
+    field,
+    message: `\`${field}\` names ${kind} ${scrub(id)}, which the account does not list`,
+  });
+
+/** Throws a Refusal when an entry can't be merged into the other one. Returns whether it is already. */
+export const checkEntryMerge = (
+  { listed, merges }: Entries,
+  { kind, id, otherID }: Pick<EntryMerge, 'kind' | 'id' | 'otherID'>,
+): boolean => {
+  if (!listed[kind].has(id)) throw unknown('entryID', kind, id);
+  if (!listed[kind].has(otherID)) throw unknown('otherEntryID', kind, otherID);
+  const { keptOf, has, groups } = merges[kind];
+  if (id === otherID)
+    throw refused('otherEntryID', '`otherEntryID` is `entryID`: an entry cannot be merged into itself');
+  if (keptOf(otherID) === id) return true;
+  for (const [field, one] of [
+    ['entryID', id],
+    ['otherEntryID', otherID],
+  ] as const) {
+    if (kind === 'attr' && isOurs(one))
+      throw refused(field, `\`${field}\` names an attribute that Firsthand adds to events itself`);
+  }
+  if (keptOf(id) !== id) {
+    throw refused(
+      'entryID',
+      `\`entryID\` is merged into ${kind} ${scrub(keptOf(id))}: name that one, or unmerge it first`,
+    );
+  }
+  if (keptOf(otherID) !== otherID) {
+    throw refused(
+      'otherEntryID',
+      `\`otherEntryID\` is merged into ${kind} ${scrub(keptOf(otherID))} already; unmerge it first`,
+    );
+  }
+  if (has(otherID)) {
+    throw refused(
+      'otherEntryID',
+      'other entries are merged into `otherEntryID`; unmerge them first, and merge each of them',
+    );
+  }
+  const count = groups.reduce((sum, group) => sum + group.length - 1, 0);
+  if (count >= limits.mergesPerCatalogue) {
+    throw refused(
+      'otherEntryID',
+      `${limits.mergesPerCatalogue} entries of this catalogue are merged already; unmerge some first`,
+    );
+  }
+  return false;
+};
+
+/** Throws a Refusal when an entry is not merged. */
+export const checkEntryUnmerge = (
+  { listed, merges }: Entries,
+  { kind, otherID }: Pick<EntryMerge, 'kind' | 'otherID'>,
+): void => {
+  if (!listed[kind].has(otherID)) throw unknown('otherEntryID', kind, otherID);
+  if (merges[kind].keptOf(otherID) === otherID)
+    throw refused('otherEntryID', '`otherEntryID` is not merged into any entry');
+};
+
+/** Throws a Refusal when an entry can't be removed: the merge must be undone first, so that nobody loses what it says by accident. */
+export const checkEntryRemoval = ({ merges }: Entries, kind: CatalogueKind, id: string, field: string): void => {
+  if (!merges[kind].has(id)) return;
+  const kept = merges[kind].keptOf(id);
+  const why =
+    kept === id
+      ? 'into which other entries are merged: unmerge them first'
+      : `which is merged into ${kind} ${scrub(kept)}: unmerge it first`;
+  const message = `\`${field}\` names ${kind} ${scrub(id)}, ${why}`;
+  throw new Refusal('id_in_use', { field, message });
+};
+
+type Written = Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
+
+const distinct = (ids: readonly string[]): string[] => [...new Set(ids)];
+
+/**
+ * Returns a change of a contact with the IDs that stand for those that it gives. What it removes, it removes under all IDs that are one,
+ * because each of them would show the value again. Of a value that it gives under several of them, that under the kept ID counts.
+ */
+export const changeAsKept = <Change extends Written>(change: Change, { profile, tag, attr }: ContactMerges): Change => {
+  const { contactProfileID } = change.fields;
+  return {
+    ...change,
+    fields: contactProfileID ? { ...change.fields, contactProfileID: profile.keptOf(contactProfileID) } : change.fields,
+    addedTags: distinct(change.addedTags.map(tag.keptOf)),
+    removedTags: distinct(change.removedTags.flatMap(tag.idsOf)),
+    attributes: united(change.attributes, attr).flatMap(([id, value]): Written['attributes'] =>
+      value === null ? attr.idsOf(id).map((each) => [each, null]) : [[id, value]],
+    ),
+  };
+};
+
+/** Returns definitions of events with those of merged ones added to the ones that stand for them; ascending by eventID. `listed`: all events. */
+export const mergedDefinitions = (
+  definitions: readonly EventDefinition[],
+  listed: readonly Pick<ListedEntry, 'id' | 'name' | 'mergedInto'>[],
+): EventDefinition[] => {
+  const { keptOf, groups } = createEntryMerges(listed);
+  if (groups.length === 0) return [...definitions];
+  const names = new Map(listed.map(({ id, name }) => [id, name]));
+  const found = new Map<string, EventDefinition>();
+  for (const definition of definitions) {
+    const kept = keptOf(String(definition.eventID));
+    const { count, firstTime, lastTime } = found.get(kept) ?? { count: 0, firstTime: Infinity, lastTime: -Infinity };
+    found.set(kept, {
+      eventID: Number(kept),
+      eventName: names.get(kept) ?? kept,
+      count: count + definition.count,
+      firstTime: Math.min(firstTime, definition.firstTime),
+      lastTime: Math.max(lastTime, definition.lastTime),
+    });
+  }
+  return [...found.values()].sort((a, b) => a.eventID - b.eventID);
+};

@@ -1,0 +1,90 @@
+/** Merging entries of the catalogue, with the mouse, in Chromium. */
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from '../../fixtures/chromium.ts';
+import { measures, violations } from '../../fixtures/in-page.js';
+import { openConsole } from './opened.ts';
+import { fillShop, openShop, type Shop } from './shop.ts';
+
+const soon = { timeout: 60_000 };
+
+let browser: Browser;
+let shop: Shop;
+const ends: (() => unknown)[] = [];
+beforeAll(async () => {
+  browser = await launchChromium();
+  shop = await openShop((end) => ends.push(end));
+  await fillShop(shop);
+  await shop.api.updateAccount({ tag: [{ tagID: 'VIP' }] });
+  await shop.api.updateContact({ contactEmailaddress: 'ben@shop.example', contactTagID: 'VIP' });
+});
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end();
+  await browser?.close();
+});
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const shows = (page: Page, text: string) => page.getByText(text).first().waitFor(soon);
+const mergedTags = async () =>
+  (await shop.api.getAccount({})).account.tag.flatMap(({ tagID, mergedInto }) =>
+    mergedInto ? `${tagID} into ${mergedInto}` : [],
+  );
+const withTag = async (contactTagID: string) => (await shop.api.searchContact({ contactTagID })).contact.length;
+
+/** PICTURES names a folder for pictures, to be looked at. */
+const picture = async (page: Page, name: string) => {
+  if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png`, fullPage: true });
+};
+
+for (const [device, viewport] of Object.entries({
+  laptop: { width: 1440, height: 900 },
+  phone: { width: 390, height: 844 },
+}))
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`merges two tags, and separates them again: ${device}, ${colorScheme}`, async () => {
+      const { page, signIn, complaints } = await openConsole(browser, shop, { viewport, colorScheme });
+      await signIn(shop.serverToken, 'catalogue?tab=tag');
+      await button(page, 'Merge VIP').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor(soon);
+      await shows(page, 'Every contact with the tag “VIP” has the tag “Best customers (vip)”.');
+      await picture(page, `merging-${device}-${colorScheme}`);
+      await page.evaluate(axe.source);
+      expect(await page.evaluate(violations)).toEqual([]);
+      await dialog.getByLabel('The one that stays').selectOption({ label: 'VIP' });
+      await shows(page, 'Every contact with the tag “Best customers (vip)” has the tag “VIP”.');
+      await dialog.getByLabel('The one that stays').selectOption({ label: 'Best customers (vip)' });
+      await dialog.getByRole('button', { name: 'Merge' }).click();
+
+      await shows(page, 'also VIP');
+      expect(await mergedTags()).toEqual(['VIP into vip']);
+      expect([await withTag('vip'), await withTag('VIP')]).toEqual([2, 2]);
+      expect(await page.locator('tbody tr').count()).toBe(1);
+      await picture(page, `merged-${device}-${colorScheme}`);
+      await page.evaluate(axe.source);
+      expect(await page.evaluate(violations)).toEqual([]);
+      const { scroll, shown } = await page.evaluate(measures);
+      expect(scroll).toBeLessThanOrEqual(shown);
+      await button(page, 'Undo').click();
+      await shows(page, 'Undone.');
+      expect(await mergedTags()).toEqual([]);
+
+      await button(page, 'Merge VIP').click();
+      await dialog.getByRole('button', { name: 'Merge' }).click();
+      await button(page, 'Separate VIP').click();
+      await shows(page, '“VIP” stands for itself again.');
+      expect([await withTag('vip'), await withTag('VIP')]).toEqual([1, 1]);
+      expect(complaints).toEqual([]);
+    });
+
+it('shows a viewer what is merged, without the ways to change it', async () => {
+  await shop.api.mergeEntry({ catalogue: 'event', entryID: 1, otherEntryID: 2 });
+  const { page, signIn } = await openConsole(browser, shop);
+  await signIn(shop.viewerToken, 'catalogue');
+  await shows(page, 'also Purchased (2)');
+  const { count = 0 } = (await shop.api.getEvent({ include: 'definition', limit: 1 })).eventDefinition?.[0] ?? {};
+  expect(await page.locator('tbody tr').first().textContent()).toContain(String(count));
+  expect(await page.getByRole('button', { name: /^(Merge|Separate|Remove)/ }).count()).toBe(0);
+  await shop.api.unmergeEntry({ catalogue: 'event', otherEntryID: 2 });
+});
