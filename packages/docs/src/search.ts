@@ -46,13 +46,16 @@ export const createSearch = (entries: readonly SearchEntry[]): ((query: string) 
     },
   });
   index.addAll(entries.map((entry, id) => ({ ...entry, id })));
-  /** What has the query as its title, after it what has all words, and then what has some of them. */
+  /** What has the query as its title; after it what names it, if it is a name of several words; then what has all words, and some of them. */
   const find = (query: string) => {
     const title = query.trim().toLowerCase();
     const all = index.search(query);
     const named = all.filter(({ id }) => entries[id]?.title.toLowerCase() === title);
+    const naming = /^\w+_\w+$/.test(title)
+      ? all.filter(({ id }) => entries[id]?.text.toLowerCase().includes(title))
+      : [];
     const some = index.search(query, { combineWith: 'OR' });
-    return [...new Map([...named, ...all, ...some].map((result) => [result.id, result])).values()];
+    return [...new Map([...named, ...naming, ...all, ...some].map((result) => [result.id, result])).values()];
   };
   return (query) =>
     find(query.slice(0, mostQuery))

@@ -10,7 +10,7 @@ export type CatalogueName = (typeof catalogueNames)[number];
 const catalogue = field.described(
   field.oneOf(catalogueNames),
   'The catalogue: `event`, `attr` (attributes), `tag` or `profile`.',
-  'tag',
+  'attr',
 );
 const which = {
   accountUUID: field.described(
@@ -19,8 +19,8 @@ const which = {
   ),
 };
 const ofEvents = 'an eventID, an attrID, a tagID or a profileID';
-const entryID = field.described(field.entryID, `The entry that stays: ${ofEvents}.`, 'vip');
-const otherEntryID = field.described(field.entryID, `The entry that is merged into another one: ${ofEvents}.`, 'VIP');
+const entryID = field.described(field.entryID, `The entry that stays: ${ofEvents}.`, 'plan');
+const otherEntryID = field.described(field.entryID, `The entry that is merged into another one: ${ofEvents}.`, 'Plan');
 
 /** For `refine`: an entry of the events is named by its eventID. */
 const namesEntry = <Name extends string>(name: Name) => {
@@ -34,7 +34,7 @@ export const mergeEntryInput = z
   .object({ ...which, catalogue, entryID, otherEntryID })
   .refine(...namesEntry('entryID'))
   .refine(...namesEntry('otherEntryID'));
-export const mergeEntryOutput = answer({ entryID: text('The entry that stands for both.', 'vip') });
+export const mergeEntryOutput = answer({ entryID: text('The entry that stands for both.', 'plan') });
 
 export const unmergeEntryInput = z.object({ ...which, catalogue, otherEntryID }).refine(...namesEntry('otherEntryID'));
-export const unmergeEntryOutput = answer({ otherEntryID: text('The entry that stands for itself again.', 'VIP') });
+export const unmergeEntryOutput = answer({ otherEntryID: text('The entry that stands for itself again.', 'Plan') });
