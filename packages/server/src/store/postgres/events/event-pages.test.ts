@@ -45,7 +45,7 @@ const pagesOf = async (query: Partial<EventQuery>, bounds: PageBounds): Promise<
   let beyond: number | undefined;
   for (;;) {
     const asked: EventQuery = { account: site.account, order: 'asc', limit: 100, beyond, ...query };
-    const page = await readSnapshot(pool, 'all settled', (db) => getEvents(db, asked));
+    const page = await readSnapshot(pool, 'all settled', site.account, (db) => getEvents(db, asked));
     pages.push(page);
     if (page.next === null) return pages;
     expect(page.next).not.toBe(beyond);
