@@ -1,4 +1,4 @@
-// From the tables by user and contact to those of accounts (0040): a database that an earlier version made reads the same.
+// From the tables by user and contact to those of accounts (0031): a database that an earlier version made reads the same.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';

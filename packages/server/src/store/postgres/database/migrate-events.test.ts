@@ -14,13 +14,13 @@ import type { StoredRow } from '../events/event-presenter.ts';
 const lastMigration = vi.hoisted(() => ({ number: Infinity }));
 vi.mock('../../migrations.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../migrations.ts')>();
-  // Repeats are those of accounts since 0040, of which this is the part.
+  // Repeats are those of accounts since 0031, of which this is the part.
   const repeatsOf = (sql: string) =>
     sql.slice(sql.indexOf('-- Who sent which eventUUID'), sql.indexOf('-- What triggers list'));
   const readMigrations = (folder: URL) =>
     original.readMigrations(folder).flatMap(({ number, sql }) => {
       if (number <= lastMigration.number) return { number, sql };
-      return number === 40 ? { number, sql: repeatsOf(sql) } : [];
+      return number === 31 ? { number, sql: repeatsOf(sql) } : [];
     });
   return { readMigrations, newestOf: (folder: URL) => readMigrations(folder).at(-1)?.number };
 });
