@@ -17,6 +17,7 @@ const securityMeasured = [
 ];
 /** On a Citus cluster: the driver where it meets several servers, and what only a cluster has. */
 const ownCitus = ['packages/server/test/citus/**/*.test.ts'];
+const citusFaults = ['packages/server/test/citus/faults.test.ts'];
 const onCitus = [
   ...ownCitus,
   'packages/server/src/store/postgres/{plans,servers,store}.test.ts',
@@ -129,10 +130,12 @@ export default defineConfig({
         test: {
           name: 'citus',
           include: [...onCitus, ...frontDoor, ...consoleDoor, ...frontDoorSecurity],
+          exclude: citusFaults,
           env: { TEST_STORE: 'citus' },
           ...patient,
         },
       },
+      { extends: true, test: { name: 'citus: faults', include: citusFaults, ...alone } },
       {
         extends: true,
         test: {

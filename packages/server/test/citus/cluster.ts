@@ -28,13 +28,15 @@ max_wal_senders = 50
 
 const bin = (): string => {
   const { CITUS_BIN } = process.env;
-  if (!CITUS_BIN) throw new Error('no Citus: CITUS_BIN names the folder of the programs (packages/server/test/citus/README.md)');
+  if (!CITUS_BIN)
+    throw new Error('no Citus: CITUS_BIN names the folder of the programs (packages/server/test/citus/README.md)');
   return CITUS_BIN;
 };
 
-export const startNode = (cluster: string, node: Node): Promise<void> => {
+/** `settings` are further lines of postgresql.conf, when the node is made. */
+export const startNode = (cluster: string, node: Node, settings = ''): Promise<void> => {
   const folder = folderOf(cluster, node);
-  return startPostgres(folder, { bin: bin(), settings: settingsOf(folder) });
+  return startPostgres(folder, { bin: bin(), settings: settingsOf(folder) + settings });
 };
 
 /** `immediate` is as if its machine had lost power. */
@@ -54,15 +56,16 @@ export const joinNodes = async (urls: readonly [coordinator: string, ...workers:
 };
 
 /** Starts the cluster of a folder, and makes it where there is none; answers the URL of the coordinator's database `postgres`. */
-export const startCluster = async (cluster: string): Promise<string> => {
+export const startCluster = async (cluster: string, settings: Partial<Record<Node, string>> = {}): Promise<string> => {
   mkdirSync(cluster, { recursive: true });
   // Each node runs as nobody, when root starts it.
   chmodSync(cluster, 0o755);
   // All have ended, one way or the other, before a failure is told.
-  const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node)));
+  const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node, settings[node])));
   for (const each of started) if (each.status === 'rejected') throw each.reason;
   const [coordinator, ...workers] = nodes.map((node) => urlOfNode(cluster, node, 'postgres'));
-  await joinNodes([coordinator as string, ...workers]);
+  const [known] = await asking(coordinator as string, "SELECT 1 FROM pg_extension WHERE extname = 'citus'");
+  if (!known) await joinNodes([coordinator as string, ...workers]);
   return coordinator as string;
 };
 

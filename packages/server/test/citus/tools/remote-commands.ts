@@ -64,7 +64,9 @@ export const readShardParts = async (databaseURL: string): Promise<ReadonlyMap<s
 /** The parts whose shards the commands name. */
 export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<string, string>): string[] => [
   ...new Set(
-    commands.flatMap(({ text }) => [...text.matchAll(/_(\d{6,})\b/g)].flatMap(([, shard]) => parts.get(shard as string) ?? [])),
+    commands.flatMap(({ text }) =>
+      [...text.matchAll(/_(\d{6,})\b/g)].flatMap(([, shard]) => parts.get(shard as string) ?? []),
+    ),
   ),
 ];
 

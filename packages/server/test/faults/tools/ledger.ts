@@ -15,6 +15,8 @@ interface LedgerOptions {
   readonly onlyBatches?: boolean;
   /** Characters that each event of a batch carries along. */
   readonly ballast?: number;
+  /** Servers, one of which is asked for an event of its own as soon as it is acknowledged. */
+  readonly readBack?: readonly string[];
 }
 
 export interface Load {
@@ -36,12 +38,14 @@ interface Ledger {
   readonly endings: ReadonlyMap<string, number>;
   /** Answers 503 that did not say when to come again. */
   readonly withoutRetryAfter: number;
+  /** Acknowledged events that the next read did not show. */
+  readonly unseen: readonly string[];
 }
 
 const keyOf = ({ userUUID, eventUUID }: Sent) => `${userUUID} ${eventUUID}`;
 
 export const createLedger = (clients: number, options: LedgerOptions = {}): Ledger => {
-  const { batch = 20, onlyBatches = false, ballast = 0 } = options;
+  const { batch = 20, onlyBatches = false, ballast = 0, readBack = [] } = options;
   const acknowledged = new Set<string>();
   const unacknowledged = new Set<Sent[]>();
   const endings = new Map<string, number>();
@@ -50,6 +54,18 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     ballast > 0 ? { eventAttrArray: [{ attrID: 'ballast', attrValue: eventUUID.padEnd(ballast, 'x') }] } : {};
   let made = 0;
   let withoutRetryAfter = 0;
+  const unseen: string[] = [];
+
+  /** A read that is refused shows nothing, and promises nothing. */
+  const read = async (token: string, event: Sent): Promise<void> => {
+    const url = readBack[made % readBack.length];
+    const query = `userUUID=${event.userUUID}&limit=100`;
+    const response = await fetch(`${url}/event/getEvent?${query}`, { headers: { Authorization: `Bearer ${token}` } });
+    const name = `read ${response.status}`;
+    endings.set(name, (endings.get(name) ?? 0) + 1);
+    const page = (await response.json()) as { event: Sent[] };
+    if (response.ok && !page.event.some(({ eventUUID }) => eventUUID === event.eventUUID)) unseen.push(keyOf(event));
+  };
 
   const make = (): Sent => {
     made += 1;
@@ -91,12 +107,14 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     }
     for (const event of events) acknowledged.add(keyOf(event));
     unacknowledged.delete(events);
+    if (readBack.length > 0) await read(token, events.at(-1) as Sent);
     return true;
   };
 
   return {
     acknowledged,
     endings,
+    unseen,
     get made() {
       return made;
     },
