@@ -118,7 +118,7 @@ const cutAgainAndAgain = async (total: number, main?: string) => {
   const openDoor = async (node: Node) => {
     const door = join(doors, node);
     const target = folderOf(cluster.cluster(), node);
-    proxies.push(await openCuttingProxy(door, target, { nth: 7, isCutting: () => isCutting }));
+    proxies.push(await openCuttingProxy(door, target, { share: 0.2, isCutting: () => isCutting }));
     return door;
   };
   for (const node of nodes.slice(1)) {

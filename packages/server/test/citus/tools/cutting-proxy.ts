@@ -1,9 +1,12 @@
-// Stands before a PostgreSQL, as a socket, and cuts connections when COMMIT passes: before PostgreSQL gets it, or after it was done.
+// Stands before a PostgreSQL, as a socket, and cuts connections when the COMMIT of a write passes: before PostgreSQL gets it, or after
+// it was done.
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
 const commit = Buffer.from('COMMIT\0');
+const begin = Buffer.from('BEGIN');
+const readOnly = Buffer.from('READ ONLY');
 const socketIn = (folder: string) => join(folder, '.s.PGSQL.5432');
 
 export interface CuttingProxy {
@@ -13,16 +16,15 @@ export interface CuttingProxy {
 }
 
 /**
- * Listens in `folder` for the PostgreSQL whose socket is in `target`, and cuts every `nth` commit while `isCutting` says so.
+ * Listens in `folder` for the PostgreSQL whose socket is in `target`, and cuts a share of the commits while `isCutting` says so.
  */
 export const openCuttingProxy = async (
   folder: string,
   target: string,
-  { nth, isCutting }: { nth: number; isCutting: () => boolean },
+  { share, isCutting }: { share: number; isCutting: () => boolean },
 ): Promise<CuttingProxy> => {
   const cuts = { before: 0, after: 0 };
   const open = new Set<Socket>();
-  let commits = 0;
   const server = createServer((client) => {
     const postgres = connect(socketIn(target));
     const end = () => {
@@ -30,6 +32,7 @@ export const openCuttingProxy = async (
       postgres.destroy();
     };
     let isDone = false;
+    let isReading = false;
     for (const socket of [client, postgres]) {
       open.add(socket);
       socket.on('error', end).on('close', () => {
@@ -38,11 +41,10 @@ export const openCuttingProxy = async (
       });
     }
     client.on('data', (bytes) => {
-      if (bytes.includes(commit) && isCutting()) {
-        commits += 1;
-        if (commits % nth === 0) {
-          // Every other one of them.
-          if (commits % (2 * nth) === 0) {
+      if (bytes.includes(begin)) isReading = bytes.includes(readOnly);
+      if (bytes.includes(commit) && !isReading && isCutting()) {
+        if (Math.random() < share) {
+          if (Math.random() < 0.5) {
             cuts.before += 1;
             end();
             return;

@@ -42,6 +42,12 @@ interface Ledger {
   readonly unseen: readonly string[];
 }
 
+/** Why there was no answer. */
+const causeOf = (error: unknown): string => {
+  const { code, message } = ((error as Error).cause ?? error) as Error & { code?: string };
+  return code ?? message;
+};
+
 const keyOf = ({ userUUID, eventUUID }: Sent) => `${userUUID} ${eventUUID}`;
 
 export const createLedger = (clients: number, options: LedgerOptions = {}): Ledger => {
@@ -56,15 +62,20 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
   let withoutRetryAfter = 0;
   const unseen: string[] = [];
 
+  const count = (name: string) => endings.set(name, (endings.get(name) ?? 0) + 1);
+
   /** A read that is refused shows nothing, and promises nothing. */
   const read = async (token: string, event: Sent): Promise<void> => {
     const url = readBack[made % readBack.length];
     const query = `userUUID=${event.userUUID}&limit=100`;
-    const response = await fetch(`${url}/event/getEvent?${query}`, { headers: { Authorization: `Bearer ${token}` } });
-    const name = `read ${response.status}`;
-    endings.set(name, (endings.get(name) ?? 0) + 1);
-    const page = (await response.json()) as { event: Sent[] };
-    if (response.ok && !page.event.some(({ eventUUID }) => eventUUID === event.eventUUID)) unseen.push(keyOf(event));
+    try {
+      const response = await fetch(`${url}/event/getEvent?${query}`, { headers: { Authorization: `Bearer ${token}` } });
+      const page = (await response.json()) as { event: Sent[] };
+      count(`read ${response.status}`);
+      if (response.ok && !page.event.some(({ eventUUID }) => eventUUID === event.eventUUID)) unseen.push(keyOf(event));
+    } catch (error) {
+      count(`read ${causeOf(error)}`);
+    }
   };
 
   const make = (): Sent => {
@@ -86,8 +97,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
       if (answer.event?.some(({ status }) => status !== '200')) return { broken: 'an event of a batch' };
       return { status: response.status, retryAfter: response.headers.get('Retry-After') };
     } catch (error) {
-      const { code, message } = ((error as Error).cause ?? error) as Error & { code?: string };
-      return { broken: code ?? message };
+      return { broken: causeOf(error) };
     }
   };
 
@@ -99,7 +109,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
       : { tokenUUID: token, event: events.map((event) => ({ eventID: 2, ...event, ...ballastOf(event) })) };
     const ending = await ask(url, body, single);
     const name = 'status' in ending ? String(ending.status) : ending.broken;
-    endings.set(name, (endings.get(name) ?? 0) + 1);
+    count(name);
     if ('status' in ending && ending.status === 503 && !(Number(ending.retryAfter) >= 1)) withoutRetryAfter += 1;
     if (name !== '200') {
       unacknowledged.add(events);
