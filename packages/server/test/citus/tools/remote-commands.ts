@@ -32,15 +32,26 @@ const toCommand = (session: number, { message, detail = '' }: Notice): RemoteCom
   return [{ text, node: /^on server (.*) connectionId/.exec(detail)?.[1] ?? 'coordinator', session }];
 };
 
+/** The session of a server that listens to the others, and looks now and then. */
+const isListening = (client: pg.Client) => client.listenerCount('notification') > 0;
+
+interface Sent {
+  /** By what was asked for. */
+  readonly sent: RemoteCommand[];
+  /** By what looks for changes meanwhile. */
+  readonly beside: RemoteCommand[];
+}
+
 /** What is sent while work is done, by all sessions of this process. */
-export const sentWhile = async (work: () => Promise<unknown>): Promise<RemoteCommand[]> => {
+export const sentWhile = async (work: () => Promise<unknown>): Promise<Sent> => {
   const sent: RemoteCommand[] = [];
+  const beside: RemoteCommand[] = [];
   const sessions = new Map<unknown, number>();
   const emit = pg.Client.prototype.emit;
   const spy = vi.spyOn(pg.Client.prototype, 'emit').mockImplementation(function (this: pg.Client, event, ...rest) {
     if (event === 'notice') {
       if (!sessions.has(this)) sessions.set(this, sessions.size);
-      sent.push(...toCommand(sessions.get(this) as number, rest[0] as Notice));
+      (isListening(this) ? beside : sent).push(...toCommand(sessions.get(this) as number, rest[0] as Notice));
     }
     return emit.call(this, event, ...rest);
   });
@@ -49,7 +60,7 @@ export const sentWhile = async (work: () => Promise<unknown>): Promise<RemoteCom
   } finally {
     spy.mockRestore();
   }
-  return sent;
+  return { sent, beside };
 };
 
 /** By the ID of each shard, the part of the hash values that it holds: what lies together has the same. */
