@@ -63,7 +63,10 @@ const sentBy = async (name: OperationName): Promise<RemoteCommand[]> => {
   return (await sentWhile(() => call(name, fields))).sent;
 };
 
-const nodesIn = (sent: readonly RemoteCommand[]) => [...new Set(sent.map(({ node }) => node))];
+/** Without the coordinator, where it only puts together what others have sent. */
+const nodesIn = (sent: readonly RemoteCommand[]) => [
+  ...new Set(sent.flatMap((command) => (/read_intermediate_result/.test(command.text) ? [] : command.node))),
+];
 
 const streamed: ReadonlySet<OperationName> = new Set(['streamEvents']);
 const ofAnAccount = operationNames.filter((name) => !changeAccess.has(name) && !streamed.has(name));
@@ -81,7 +84,9 @@ describe('an operation', () => {
   });
 
   test.each([...changeAccess])('%s reads and writes shards of one account only', async (name) => {
-    expect(partsIn(await sentBy(name), parts).length).toBeLessThanOrEqual(1);
+    // An operator's calls are recorded in the audit log of the service.
+    const most = name === 'createAccount' ? 2 : 1;
+    expect(partsIn(await sentBy(name), parts).length).toBeLessThanOrEqual(most);
   });
 });
 
