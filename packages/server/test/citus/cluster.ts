@@ -14,7 +14,10 @@ export const folderOf = (cluster: string, node: Node): string => join(cluster, n
 export const urlOfNode = (cluster: string, node: Node, database: string): string =>
   urlOf(folderOf(cluster, node), database);
 
-/** Every server keeps a session on each node, and every database a process that looks for deadlocks. */
+/**
+ * Every server keeps a session on each node, and every database a process that looks for deadlocks. After a crash PostgreSQL syncs all
+ * its files, of which a spread database has thousands: all of the disk at once takes less.
+ */
 const settingsOf = (folder: string) => `
 shared_preload_libraries = 'citus'
 citus.node_conninfo = 'sslmode=prefer'
@@ -24,6 +27,7 @@ wal_level = logical
 max_worker_processes = 300
 max_replication_slots = 50
 max_wal_senders = 50
+recovery_init_sync_method = syncfs
 `;
 
 const bin = (): string => {
