@@ -2,6 +2,7 @@
  * What does the same cost on a Citus cluster? Compares one PostgreSQL with a coordinator and two workers, on the same cores and with the
  * same programs, in turns: singles and batches over one account and over many, contacts, links, and pages.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { createBenchmarkAccount, openBenchmark, serverTokenOf } from '../account.ts';
 import { createFlight, keepAll, newContact } from '../filling.ts';
 import type { Load, LoadResult } from '../processes/load.ts';
@@ -110,6 +111,17 @@ const measureLoads = async (sides: Sides, options: Options): Promise<Row[]> => {
   return rows;
 };
 
+/** What the server asks and PostgreSQL does by itself, which is part of all other figures. */
+const measureIdle = async (sides: Sides, { quick }: Options): Promise<Row[]> => {
+  const seconds = quick ? 2 : 10;
+  const figures = await compare(1, sides, async ({ postgres }) => {
+    const before = postgres.cpuSeconds();
+    await wait(seconds * 1_000);
+    return [((postgres.cpuSeconds() - before) * 1_000) / seconds];
+  });
+  return [rowOf(figures, 0, { measured: 'nothing to do: CPU ms of PostgreSQL a second', bar: '' }, short)];
+};
+
 const pageEvents = 1_000;
 
 /** Through the store, one call after the other. */
@@ -184,7 +196,11 @@ export const run = (options: Options): Promise<Row[]> => {
       withCluster(async (cluster) => {
         const sides: Sides = [await openSide(plain, options), await openSide(cluster, options)];
         try {
-          return [...(await measureLoads(sides, options)), ...(await measureCalls(sides, options))];
+          return [
+            ...(await measureIdle(sides, options)),
+            ...(await measureLoads(sides, options)),
+            ...(await measureCalls(sides, options)),
+          ];
         } finally {
           for (const { server } of sides) await server.stop();
         }

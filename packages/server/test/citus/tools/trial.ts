@@ -69,7 +69,8 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
 
   const tried: TrialAccount[] = [];
   for (const account of accounts) {
-    const ledger = createLedger(clients, { readBack: urls });
+    // A node is away for seconds: what fails meanwhile must all be sent again in the end.
+    const ledger = createLedger(clients, { readBack: urls, pauseMilliseconds: 200 });
     const { token } = account;
     for (const url of urls) expect(await ledger.sendOne(url, token)).toBe(true);
     const cursor = await cursorOf(urls[0], token);

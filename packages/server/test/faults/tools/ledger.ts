@@ -1,4 +1,5 @@
 /** What clients sent and what they were told, kept outside the server, to be compared with what the server holds. */
+import { setTimeout as wait } from 'node:timers/promises';
 import Database from '../../../src/store/sqlite/database/better-sqlite3.ts';
 
 interface Sent {
@@ -15,6 +16,8 @@ interface LedgerOptions {
   readonly onlyBatches?: boolean;
   /** Characters that each event of a batch carries along. */
   readonly ballast?: number;
+  /** The wait after a request that was not answered 200. */
+  readonly pauseMilliseconds?: number;
   /** Servers, one of which is asked for an event of its own as soon as it is acknowledged. */
   readonly readBack?: readonly string[];
 }
@@ -51,7 +54,7 @@ const causeOf = (error: unknown): string => {
 const keyOf = ({ userUUID, eventUUID }: Sent) => `${userUUID} ${eventUUID}`;
 
 export const createLedger = (clients: number, options: LedgerOptions = {}): Ledger => {
-  const { batch = 20, onlyBatches = false, ballast = 0, readBack = [] } = options;
+  const { batch = 20, onlyBatches = false, ballast = 0, pauseMilliseconds = 5, readBack = [] } = options;
   const acknowledged = new Set<string>();
   const unacknowledged = new Set<Sent[]>();
   const endings = new Map<string, number>();
@@ -137,7 +140,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
         while (!stopped) {
           const events = Array.from({ length: onlyBatches || number % 4 === 0 ? batch : 1 }, make);
           // The server is gone, or going: no need to ask it as fast as one can.
-          if (!(await post(url, token, events))) await new Promise((resolve) => setTimeout(resolve, 5));
+          if (!(await post(url, token, events))) await wait(pauseMilliseconds);
         }
       };
       const done = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
