@@ -1,5 +1,5 @@
-// Stands before a PostgreSQL, as a socket, and cuts connections when the COMMIT of a write passes: before PostgreSQL gets it, or after
-// it was done.
+// Stands before a PostgreSQL, as a socket, and cuts connections when the COMMIT of a write passes: before PostgreSQL gets it, after it was
+// done, or half a second before it is done, as by a network that delivers late.
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -8,31 +8,33 @@ const commit = Buffer.from('COMMIT\0');
 const begin = Buffer.from('BEGIN');
 const readOnly = Buffer.from('READ ONLY');
 const socketIn = (folder: string) => join(folder, '.s.PGSQL.5432');
+const lateMilliseconds = 500;
+
+const ways = ['before', 'after', 'late'] as const;
+type Way = (typeof ways)[number];
 
 export interface CuttingProxy {
-  /** How often a commit was cut off before it was done, and after. */
-  readonly cuts: { readonly before: number; readonly after: number };
+  /** How often a commit was cut off before it was done, after, and just before it was done nevertheless. */
+  readonly cuts: Readonly<Record<Way, number>>;
   close(): Promise<void>;
 }
 
-/**
- * Listens in `folder` for the PostgreSQL whose socket is in `target`, and cuts a share of the commits while `isCutting` says so.
- */
+/** Listens in `folder` for the PostgreSQL whose socket is in `target`, and cuts a share of the commits while `isCutting` says so. */
 export const openCuttingProxy = async (
   folder: string,
   target: string,
   { share, isCutting }: { share: number; isCutting: () => boolean },
 ): Promise<CuttingProxy> => {
-  const cuts = { before: 0, after: 0 };
+  const cuts = { before: 0, after: 0, late: 0 };
   const open = new Set<Socket>();
   const server = createServer((client) => {
     const postgres = connect(socketIn(target));
+    let way: Way | undefined;
+    let isReading = false;
     const end = () => {
       client.destroy();
-      postgres.destroy();
+      if (way !== 'late') postgres.destroy();
     };
-    let isDone = false;
-    let isReading = false;
     for (const socket of [client, postgres]) {
       open.add(socket);
       socket.on('error', end).on('close', () => {
@@ -42,24 +44,23 @@ export const openCuttingProxy = async (
     }
     client.on('data', (bytes) => {
       if (bytes.includes(begin)) isReading = bytes.includes(readOnly);
-      if (bytes.includes(commit) && !isReading && isCutting()) {
-        if (Math.random() < share) {
-          if (Math.random() < 0.5) {
-            cuts.before += 1;
-            end();
-            return;
-          }
-          isDone = true;
+      if (bytes.includes(commit) && !isReading && isCutting() && Math.random() < share) {
+        way = ways[Math.floor(Math.random() * ways.length)] as Way;
+        if (way !== 'after') {
+          cuts[way] += 1;
+          end();
+          if (way === 'late') setTimeout(() => postgres.end(bytes), lateMilliseconds);
+          return;
         }
       }
       postgres.write(bytes);
     });
     postgres.on('data', (bytes) => {
       // The tag of its answer is the same word.
-      if (isDone && bytes.includes(commit)) {
+      if (way === 'after' && bytes.includes(commit)) {
         cuts.after += 1;
         end();
-      } else client.write(bytes);
+      } else if (way !== 'late') client.write(bytes);
     });
   });
   mkdirSync(folder, { recursive: true });
