@@ -54,6 +54,17 @@ const cursorOf = async (url: string, token: string): Promise<string> => {
   return ((await response.json()) as { nextCursor: string }).nextCursor;
 };
 
+/** Sends events until one is kept. */
+const untilKept = async (ledger: Ledger, url: string, token: string): Promise<void> => {
+  const began = performance.now();
+  while (!(await ledger.sendOne(url, token))) {
+    if (performance.now() - began > patienceMilliseconds) {
+      throw new Error(`an account is not served: ${JSON.stringify([...ledger.endings])}`);
+    }
+    await wait(20);
+  }
+};
+
 interface TrialOptions {
   readonly databaseURL: string;
   readonly accounts: readonly Account[];
@@ -72,7 +83,7 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
     // A node is away for seconds: what fails meanwhile must all be sent again in the end.
     const ledger = createLedger(clients, { readBack: urls, pauseMilliseconds: 200 });
     const { token } = account;
-    for (const url of urls) expect(await ledger.sendOne(url, token)).toBe(true);
+    for (const url of urls) await untilKept(ledger, url, token);
     const cursor = await cursorOf(urls[0], token);
     tried.push({ ...account, ledger, streams: urls.map((url) => follow(url, token, cursor)) });
   }
@@ -98,16 +109,7 @@ export const openTrial = async ({ databaseURL, accounts, main }: TrialOptions): 
     },
     async untilServed() {
       const began = performance.now();
-      for (const { ledger, token, node } of tried) {
-        for (const url of urls) {
-          while (!(await ledger.sendOne(url, token))) {
-            const elapsed = performance.now() - began;
-            if (elapsed > patienceMilliseconds)
-              throw new Error(`the account on ${node} is not served after ${elapsed} ms`);
-            await wait(20);
-          }
-        }
-      }
+      for (const { ledger, token } of tried) for (const url of urls) await untilKept(ledger, url, token);
       return performance.now() - began;
     },
     async kill(nth) {
