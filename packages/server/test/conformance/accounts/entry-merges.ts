@@ -302,6 +302,19 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(await site.browser.getContact(handle)).toMatchObject({ attributes: [['plan', 'again']] });
     });
 
+    test('give a claim that is full the newest value of a merged attribute', async () => {
+      const site = await newSite({ browserCatalogue: true, catalogues: { attr: [{ id: 'plan' }] } });
+      const others = Array.from({ length: limits.attributesPerClaim - 1 }, (_, nth) => [`a${nth}`, 'x'] as const);
+      const { contactUUID: handle } = await site.browser.createContact({ attributes: [['Plan', 'old'], ...others] });
+      await merger(site).merge('attr', 'plan', 'Plan');
+      for (const value of ['new', 'newest']) {
+        await site.browser.createContact({ attributes: [['Plan', value]] });
+        const { attributes } = await site.browser.getContact(handle);
+        expect(attributes).toHaveLength(limits.attributesPerClaim);
+        expect(attributes).toContainEqual(['plan', value]);
+      }
+    });
+
     test('let browser tokens use the other ID only if they may use the kept one', async () => {
       const site = await newSite({
         strict: true,
