@@ -86,6 +86,15 @@ const looking = ({ stretches }: Pick<Source, 'stretches'>, order: 'ASC' | 'DESC'
   };
 };
 
+/**
+ * Returns an SQL condition that an event contains one of these attributes. Others may contain these bytes too: `hasAttribute` decides
+ * later. Its text is the same for all numbers of attributes, because each different one is prepared as a statement of its own.
+ */
+const containing = (sought: readonly Buffer[], next: (value: unknown) => string): string =>
+  sought.length === 1
+    ? `position(${next(sought[0])}::bytea in body) > 0`
+    : `EXISTS (SELECT 1 FROM unnest(${next(sought)}::bytea[]) AS sought WHERE position(sought in body) > 0)`;
+
 /** Returns an SQL condition for the filters that the source does not cover, and the values of its parameters from `$nth` on. */
 const fitting = ({ eventIDs, from, to, attrIDs, attrValue }: WithIDs<EventQuery>, nth: number) => {
   const values: unknown[] = [];
@@ -94,9 +103,11 @@ const fitting = ({ eventIDs, from, to, attrIDs, attrValue }: WithIDs<EventQuery>
     eventIDs !== undefined && `"eventID" = ANY (${next(eventIDs)}::integer[])`,
     from !== undefined && `"eventTime" >= ${next(from)}::bigint`,
     to !== undefined && `"eventTime" < ${next(to)}::bigint`,
-    // Other events may contain these bytes too: `hasAttribute` decides later.
     attrIDs !== undefined &&
-      `(${attrIDs.map((attrID) => `position(${next(toSought(attrID, attrValue))}::bytea in body) > 0`).join(' OR ')})`,
+      containing(
+        attrIDs.map((attrID) => toSought(attrID, attrValue)),
+        next,
+      ),
   ].filter((condition) => condition !== false);
   return { condition: conditions.join(' AND '), values };
 };
