@@ -151,6 +151,16 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(await site.events({ attrID: 'Plan', attrValue: 'pro' })).toHaveLength(1);
       expect(await site.events({ attrID: 'plan', attrValue: 'free' })).toHaveLength(1);
       expect(await site.events({ attrID: 'plan' })).toHaveLength(2);
+      expect((await site.events({ attrID: 'plan', asSent: true })).map(({ attributes }) => attributes)).toEqual([
+        [
+          ['Plan', 'pro'],
+          ['size', 'L'],
+        ],
+        [
+          ['Plan', 'pro'],
+          ['plan', 'free'],
+        ],
+      ]);
     });
 
     test('make two tags, attributes and profiles of contacts one, in every read, and two again', async () => {
@@ -195,6 +205,23 @@ export const describeEntryMerges = (newSite: NewSite): void => {
         [['plan', 'free']],
       ]);
       expect((await read()).map(({ fields }) => fields.contactProfileID)).toEqual(['retail', 'retail', '']);
+      const sent = {
+        account: site.account,
+        token: site.server.token,
+        browser: false,
+        include: ['claim' as const],
+        asSent: true,
+      };
+      expect(await site.store.getContact({ ...sent, contactUUID: c })).toMatchObject({
+        tags: [
+          { tagID: 'VIP', opt: true },
+          { tagID: 'vip', opt: true },
+        ],
+        attributes: [
+          ['Plan', 'pro'],
+          ['plan', 'free'],
+        ],
+      });
       for (const sort of ['created', 'seen'] as const) {
         for (const descending of [false, true]) {
           const order = { sort, descending };

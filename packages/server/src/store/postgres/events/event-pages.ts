@@ -1,5 +1,6 @@
 /** Reads pages of events in sequence order. */
 import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
+import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
@@ -200,7 +201,7 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
     let looked = 0;
     let characters = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
-      events: await toStoredEvents(db, account, events, merges),
+      events: await toStoredEvents(db, account, events, asked.asSent ? noMerges : merges),
       next,
       through: ascending && next !== null ? next : await db.settled,
     });
