@@ -679,6 +679,8 @@ export interface EventQuery {
   readonly attrValue?: string | undefined;
   /** Leaves out events with the robot mark. */
   readonly withoutRobots?: boolean | undefined;
+  /** Returns events with the IDs that were sent, those of merged entries too. */
+  readonly asSent?: boolean | undefined;
   /** from ≤ eventTime < to */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -790,6 +792,8 @@ export interface ContactChange extends NamedContact {
 
 export interface ContactQuery extends Asker, NamedContact {
   readonly include: readonly ('claim' | 'link' | 'merge')[];
+  /** Returns values with the IDs that are stored, those of merged entries too. */
+  readonly asSent?: boolean | undefined;
   /** Only claims and links beyond these. */
   readonly beyond?: ListEnds | undefined;
 }

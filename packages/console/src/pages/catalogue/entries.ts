@@ -98,9 +98,10 @@ const plainEntriesOf = (kind: Kind, { event, attr, tag, profile }: Catalogues, u
 /** The entries of a catalogue, in the order of the API, each with those that are merged into it. `uses` are those of events. */
 export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Uses[]): Entry[] => {
   const all = plainEntriesOf(kind, catalogues, uses);
+  const merged = all.filter(({ mergedInto }) => mergedInto !== undefined);
   return all
     .filter(({ mergedInto }) => mergedInto === undefined)
-    .map((entry) => ({ ...entry, merged: all.filter(({ mergedInto }) => String(mergedInto) === entry.id) }));
+    .map((entry) => ({ ...entry, merged: merged.filter(({ mergedInto }) => String(mergedInto) === entry.id) }));
 };
 
 /** The entries of which a name or ID contains a text, in upper or lower case: their own, or that of an entry that is merged into them. */
