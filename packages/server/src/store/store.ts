@@ -26,7 +26,7 @@
  * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise it is only claimed          |
  * | voided          | taken back: reads ignore the link or claim, and it can be restored                                          |
  * | catalogue       | the profiles, tags, attributes or event definitions that an account lists, by ID                            |
- * | merged entry    | one whose ID is read as that of the entry that it was merged into, which stands for it: the kept one            |
+ * | merged entry    | an entry that was merged into another one, the kept entry: reads return the kept ID in place of its ID      |
  * | segment         | a filter of reports that an account saved under a name                                                      |
  * | robot mark      | the attribute of events that a robot sent (`robotMark`)                                                     |
  * | refused request | a write that was refused for its content and stored on its token's list, to be replayed after a fix         |
