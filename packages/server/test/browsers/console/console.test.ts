@@ -331,6 +331,15 @@ describe('over a shop', () => {
     await page.keyboard.press('Enter');
     await shows(page, 'Saved the segment “Best customers”.');
     await shows(page, 'Segment Best customers');
+    const choice = page.getByLabel('Segment', { exact: true });
+    const showsChosen = () => expect.poll(() => choice.inputValue(), soon).toBe('Best customers');
+    await showsChosen();
+    await page.getByRole('link', { name: 'Live', exact: true }).click();
+    await heading(page, 'Live');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await showsChosen();
+    await page.reload();
+    await showsChosen();
     expect((await shop.api.listSegments({})).segment).toMatchObject([
       { segmentName: 'Best customers', filter: filter[0] },
     ]);
