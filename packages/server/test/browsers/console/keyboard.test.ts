@@ -151,6 +151,24 @@ const tasks: readonly Task[] = [
     },
   },
   {
+    page: 'Catalogue: renames an event as another one, and is led to merging them',
+    path: () => 'catalogue',
+    ready: 'Page view',
+    task: async (page) => {
+      await press(page, 'Rename Purchased');
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('pageview');
+      await page.keyboard.press('Enter');
+      await shows(page, 'There is an event “Page view” already.');
+      await press(page, 'Merge them …');
+      await shows(page, 'All events “Purchased (2)” count as “Page view (1)”');
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await expect.poll(() => page.evaluate(focusedName), soon).toBe('Rename Purchased');
+      expect((await shop.api.getAccount({})).account.event[1]?.eventName).toBe('Purchased');
+    },
+  },
+  {
     page: 'Catalogue: merges two events, and undoes that',
     path: () => 'catalogue',
     ready: 'Page view',
