@@ -264,6 +264,7 @@ describe('over a shop', () => {
     const { page, signIn } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
     await page.getByRole('link', { name: 'Campaigns' }).click();
+    await shows(page, 'People who came in several ways are in several rows.');
     await page.getByRole('link', { name: 'autumn' }).click();
     await shows(page, 'came from campaign autumn');
     await expect.poll(() => measure(page, 'People'), soon).toBe('1');
