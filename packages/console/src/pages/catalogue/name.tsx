@@ -1,5 +1,5 @@
 /** The name of an entry, edited in place: Enter saves, Escape leaves it as it was. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Badge } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { rename } from './changing.ts';
@@ -24,7 +24,8 @@ const Editor = ({ kind, entry, entries, close, mergeWith }: EditorProps) => {
   const [taken, setTaken] = useState<Entry | undefined>(undefined);
   const [text, setText] = useState(name);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.select(), []);
+  // Before the next key arrives.
+  useLayoutEffect(() => input.current?.select(), []);
   const submit = (event: Event) => {
     event.preventDefault();
     const given = text.trim();
