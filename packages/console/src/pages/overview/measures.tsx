@@ -61,7 +61,7 @@ const LeftOut = ({ request }: { readonly request: RequestFor<'reportTotals'> }) 
       {count === 1
         ? '1 event of a robot arrived and is left out. '
         : `${formatWhole(count)} events of robots arrived and are left out. `}
-      <a href={hrefOf('live')}>Live shows them</a>
+      <a href={hrefOf('live')}>Live shows robots too</a>
     </p>
   );
 };
@@ -93,16 +93,24 @@ export const Measures = () => {
     </button>
   );
   return (
-    <Card title="Measures" class="measures-card" tools={tools}>
-      <Answered answer={answer} lines={9}>
-        {(totals) => (
-          <>
-            {totals.total.events === 0 && !isShared && <LeftOut request={request} />}
-            <MeasureTabs measures={all} chosen={chosen.name} totals={totals} />
-            <TotalsPlot totals={totals} label={chosen.label} of={chosen.of} interval={interval} forms={chosen.forms} />
-          </>
-        )}
-      </Answered>
-    </Card>
+    <>
+      {answer.value?.total.events === 0 && !isShared && <LeftOut request={request} />}
+      <Card title="Measures" class="measures-card" tools={tools}>
+        <Answered answer={answer} lines={9}>
+          {(totals) => (
+            <>
+              <MeasureTabs measures={all} chosen={chosen.name} totals={totals} />
+              <TotalsPlot
+                totals={totals}
+                label={chosen.label}
+                of={chosen.of}
+                interval={interval}
+                forms={chosen.forms}
+              />
+            </>
+          )}
+        </Answered>
+      </Card>
+    </>
   );
 };

@@ -124,7 +124,7 @@ it('says that events of robots are left out, where only these arrived', async ()
     eventAttrArray: [{ attrID: 'robot', attrValue: 'true' }],
   });
   await shows(page, '1 event of a robot arrived and is left out.');
-  expect(await page.getByRole('link', { name: 'Live shows them' }).getAttribute('href')).toBe('live');
+  expect(await page.getByRole('link', { name: 'Live shows robots too' }).getAttribute('href')).toBe('live');
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
   await page.reload();
   await expect.poll(() => measure(page, 'People'), soon).toBe('1');
