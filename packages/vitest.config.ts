@@ -15,6 +15,14 @@ const security = ['packages/server/test/security/**/*.test.ts'];
 const securityMeasured = [
   'packages/server/test/security/{claims-on-one-address,growth,hostile-address,slow-clients,timing}.test.ts',
 ];
+/** On a Citus cluster: the driver where it meets several servers, and what only a cluster has. */
+const ownCitus = ['packages/server/test/citus/**/*.test.ts'];
+const citusFaults = ['packages/server/test/citus/faults.test.ts'];
+const onCitus = [
+  ...ownCitus,
+  'packages/server/src/store/postgres/{plans,servers,store}.test.ts',
+  'packages/server/test/postgres/differential.test.ts',
+];
 /** What npm packs, installed elsewhere. */
 const packed = ['packages/server/test/packages/**/*.test.ts'];
 /** What a server must survive; some of these tests measure memory, time and disks. */
@@ -95,7 +103,7 @@ export default defineConfig({
           include: ['packages/*/{src,build,test}/**/*.test.ts'],
           exclude: [
             ...[...replacing, ...browsers, ...engines, ...postgres],
-            ...[...security, ...faults, ...packed, ...deploy],
+            ...[...security, ...faults, ...packed, ...deploy, ...ownCitus],
           ],
           ...patient,
           // One process runs many files: to load the modules for each takes a third of all the time.
@@ -117,6 +125,17 @@ export default defineConfig({
           isolate: false,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'citus',
+          include: [...onCitus, ...frontDoor, ...consoleDoor, ...frontDoorSecurity],
+          exclude: citusFaults,
+          env: { TEST_STORE: 'citus' },
+          ...patient,
+        },
+      },
+      { extends: true, test: { name: 'citus: faults', include: citusFaults, ...alone } },
       {
         extends: true,
         test: {

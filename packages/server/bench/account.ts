@@ -6,14 +6,37 @@ import type { Asker, NewToken, Store } from '../src/store/store.ts';
 export const serverToken = 'server_for_the_benchmark_only_0000';
 export const browserToken = 'browser_for_the_benchmark_only_000';
 
-const newToken = (kind: 'server' | 'browser', text: string, time: number): NewToken => ({
-  tokenID: `benchmark-${kind}`,
+/** The server token of one of several accounts. */
+export const serverTokenOf = (nth: number): string => (nth === 0 ? serverToken : `${serverToken}_${nth}`);
+
+const newToken = (kind: 'server' | 'browser', nth: number, text: string, time: number): NewToken => ({
+  tokenID: `benchmark-${kind}${nth === 0 ? '' : `-${nth}`}`,
   kind,
   tokenName: '',
   hash: hashToken(text),
   text: kind === 'browser' ? text : null,
   time,
 });
+
+/** Makes the account of the benchmark, or one of several. */
+export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Promise<unknown> =>
+  store.createAccount({
+    accountUUID: nth === 0 ? 'benchmark' : `benchmark-${nth}`,
+    accountName: 'Benchmark',
+    accountOrigin: [],
+    accountTimezone: 'UTC',
+    accountCurrency: '',
+    strict: false,
+    browserCatalogue: false,
+    enrich: true,
+    catalogues: {},
+    tokens: [
+      newToken('server', nth, serverTokenOf(nth), time),
+      newToken('browser', nth, nth === 0 ? browserToken : `${browserToken}_${nth}`, time),
+    ],
+    contacts: [],
+    time,
+  });
 
 /** Opens a store, in a file or at a URL, with that account, which is created at `time` if it is missing. */
 export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: Asker }> => {
@@ -23,20 +46,7 @@ export const openBenchmark = async (path: string, time = Date.now()): Promise<{ 
   const databaseURL = path.startsWith('postgres://') ? path : `sqlite:${path}`;
   const store = await openStore({ databaseURL, role: 'server', onFatal });
   if (!(await store.findAccess(hashToken(serverToken)))) {
-    await store.createAccount({
-      accountUUID: 'benchmark',
-      accountName: 'Benchmark',
-      accountOrigin: [],
-      accountTimezone: 'UTC',
-      accountCurrency: '',
-      strict: false,
-      browserCatalogue: false,
-      enrich: true,
-      catalogues: {},
-      tokens: [newToken('server', serverToken, time), newToken('browser', browserToken, time)],
-      contacts: [],
-      time,
-    });
+    await createBenchmarkAccount(store, time);
   }
   const access = await store.findAccess(hashToken(serverToken));
   if (access === undefined || access.account === null) throw new Error('the account of the benchmark is not there');

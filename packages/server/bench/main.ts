@@ -5,6 +5,7 @@
  *   npm run bench -- reads ingest       only these questions
  *   npm run bench -- --quick            short forms of nearly all, under a minute
  *   npm run bench -- evaluation docs    need Chromium, as console does, and run only if they are named
+ *   npm run bench -- citus              needs CITUS_BIN (test/citus/README.md)
  *   --events 50000000                   events stored beforehand (5,000,000; with --quick 200,000)
  *   --minutes 5                         duration of sustained load (20 s; with --quick 1 s)
  *   --save                              writes the figures to RESULTS.md
@@ -31,6 +32,7 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly unnam
   restart: { asks: 'How long is nobody served after a crash?' },
   metrics: { asks: 'What does a scrape of /metrics cost?' },
   postgres: { asks: 'What does the same cost on PostgreSQL?', unnamed: 'never' },
+  citus: { asks: 'What does the same cost on a Citus cluster?', unnamed: 'never' },
   copy: { asks: 'How fast is a database copied to PostgreSQL, and back?', unnamed: 'never' },
   scaling: { asks: 'What does one machine carry, and what several servers over one PostgreSQL?', unnamed: 'never' },
   evaluation: { asks: "What does the tracker's script cost a page?", unnamed: 'never' },

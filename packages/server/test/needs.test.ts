@@ -12,6 +12,12 @@ it('a tier that lacks a program fails before its tests, and names it with its De
   expect(start('browsers')).toThrow(new Error(`The tests of "browsers" need ${chromium}.`));
   const engines = `The tests of "browsers: engines" need ${chromium}; /nowhere/firefox (Debian's package firefox-esr)`;
   expect(start('browsers: engines')).toThrow(engines);
+  vi.stubEnv('TEST_CITUS_URL', '');
+  vi.stubEnv('CITUS_BIN', '/nowhere');
+  expect(start('citus')).toThrow('The tests of "citus" need TEST_CITUS_URL, or CITUS_BIN: the folder of');
+  vi.stubEnv('TEST_CITUS_URL', 'postgres://nowhere/postgres');
+  expect(start('citus')).not.toThrow();
+  expect(start('citus: faults')).toThrow('The tests of "citus: faults" need CITUS_BIN: the folder of');
   expect(start('unit')).not.toThrow();
   vi.stubEnv('PATH', '/nowhere');
   expect(start('unit')).toThrow('The tests of "unit" need bash; curl; python3.');

@@ -38,6 +38,18 @@ export const listenForKeys = (): void => {
   });
 };
 
+/** Menus close by Escape, which leads back to what opened them, and when a click or the focus is elsewhere. */
+export const closeMenus = (): void => {
+  const listen = (event: Event): void => {
+    const menu = document.querySelector<HTMLDetailsElement>('.menu[open]');
+    const isKey = event instanceof KeyboardEvent;
+    if (!menu || (isKey ? event.key !== 'Escape' : menu.contains(event.target as Node))) return;
+    menu.open = false;
+    if (isKey) menu.querySelector('summary')?.focus();
+  };
+  for (const kind of ['keydown', 'pointerdown', 'focusin']) addEventListener(kind, listen);
+};
+
 /** As the reader's keyboard has it. */
 export const findKey = /Mac|iP/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 

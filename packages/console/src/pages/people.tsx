@@ -1,8 +1,10 @@
 /** People: contacts found by text, tag, status or segment, and everybody of a range with the anonymous ones. */
+import { hrefWith } from '../address.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
 import { SegmentChoice } from '../parts/segments.tsx';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
+import { conditions } from '../reading/filter.ts';
 import { Contacts } from './people/contacts.tsx';
 import { Everybody } from './people/everybody.tsx';
 
@@ -23,6 +25,12 @@ export const People = () => {
         )}
       </header>
       {chosen === 'everybody' && <Filters />}
+      {chosen === 'contacts' && conditions.value.length > 0 && (
+        <p class="hint">
+          The filter does not apply to contacts. <a href={hrefWith({ list: 'everybody' })}>Everybody lately</a> shows
+          its people.
+        </p>
+      )}
       {chosen === 'contacts' ? <Contacts /> : <Everybody />}
     </>
   );

@@ -14,6 +14,7 @@ import { RefusedOrigin } from './set-up/refused-origin.tsx';
 import { pageViewName, ScriptTag } from './set-up/script-tag.tsx';
 
 const everyMs = 2_000;
+const everyMsOfSteps = 10_000;
 
 /** What only the service can say, as far as it has. */
 type Service = AnswerFor<'getService'> | undefined;
@@ -42,9 +43,17 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
         {isWaiting && 'Waiting for your first event … Open a page that has the tag.'}
       </p>
       {isWaiting && (
-        <p class="soft">
-          Nothing comes? The developer tools of the page say why: 401 means that the token in the tag is wrong.
-        </p>
+        <>
+          <p class="soft">
+            Nothing comes? Open the developer tools of the page, then Network, and load the page again:
+          </p>
+          <ul class="soft why-nothing">
+            <li>The script is not listed: the tag is not in the page.</li>
+            <li>The script is 404 or refused: the address in the tag is wrong.</li>
+            <li>401: the token in the tag is wrong.</li>
+            <li>403: the site is not in the list of sites.</li>
+          </ul>
+        </>
       )}
       {newest && isOfRobot(newest) && <p class="soft">A robot sent it. Reports leave robots out.</p>}
       {newest && (
@@ -68,7 +77,7 @@ interface Step {
   readonly href: string;
 }
 
-const stepsOf = (service: Service): readonly Step[] => {
+const stepsOf = (service: Service, logsMore: boolean): readonly Step[] => {
   return [
     {
       title: 'Say which sites may use the tag',
@@ -85,7 +94,7 @@ const stepsOf = (service: Service): readonly Step[] => {
     ...(isOwner.value
       ? [
           {
-            title: 'Name the proxy that is in front of it',
+            title: service?.unknownProxy ? 'Name the proxy that is in front of it' : 'No unnamed proxy seen',
             isDone: service?.unknownProxy === false,
             help: 'Behind a proxy that TRUST_PROXY does not name, all visitors count as one, and share one rate limit.',
             href: '../docs/own-domain',
@@ -106,28 +115,41 @@ const stepsOf = (service: Service): readonly Step[] => {
     },
     {
       title: 'Log what matters to you',
-      isDone: (account.value?.event ?? []).some(({ eventName }) => eventName !== pageViewName),
+      isDone: logsMore,
       help: 'tracker.log("Basket filled", { product: "Stone teapot" }) is all there is to it.',
       href: '../docs/static-site',
     },
   ];
 };
 
-const CheckList = ({ service }: { readonly service: Service }) => (
-  <Card title="What is left">
-    <ul class="check-list">
-      {stepsOf(service).map(({ title, isDone, help, href }) => (
-        <li key={title} class={isDone ? 'done' : undefined}>
-          <span class="check" role="img" aria-label={isDone ? 'Done' : 'To do'} />
-          <span>
-            <a href={href}>{title}</a>
-            <small>{help}</small>
-          </span>
-        </li>
-      ))}
-    </ul>
-  </Card>
-);
+/** Whether events were logged that the tag does not log by itself. The catalogue may also list those that never were. */
+const useLogsMore = (): boolean => {
+  const { value } = useAnswer(
+    'definitions',
+    (signal) => api.getEvent({ include: 'definition', limit: 1 }, { signal }),
+    { everyMs: everyMsOfSteps },
+  );
+  return (value?.eventDefinition ?? []).some(({ eventName, count }) => count > 0 && eventName !== pageViewName);
+};
+
+const CheckList = ({ service }: { readonly service: Service }) => {
+  const logsMore = useLogsMore();
+  return (
+    <Card title="What is left">
+      <ul class="check-list">
+        {stepsOf(service, logsMore).map(({ title, isDone, help, href }) => (
+          <li key={title} class={isDone ? 'done' : undefined}>
+            <span class="check" role="img" aria-label={isDone ? 'Done' : 'To do'} />
+            <span>
+              <a href={href}>{title}</a>
+              <small>{help}</small>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+};
 
 const Parts = ({ service }: { readonly service: Service }) => (
   <>

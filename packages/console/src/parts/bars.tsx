@@ -10,6 +10,8 @@ export interface Bar {
   readonly count: number;
   /** Where a click leads. */
   readonly href?: string | undefined;
+  /** Whether it counts those without a value. */
+  readonly isRest?: boolean;
   /** What a click does, in words. */
   readonly hint?: string | undefined;
 }
@@ -44,10 +46,10 @@ export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this 
         </tr>
       </thead>
       <tbody>
-        {bars.map(({ key, label: text, count, href, hint }) => {
+        {bars.map(({ key, label: text, count, href, hint, isRest }) => {
           const label = text || '(empty)';
           return (
-            <tr key={key}>
+            <tr key={key} class={isRest ? 'rest' : undefined}>
               <th scope="row">
                 <span class="bar" style={{ width: `${(count / most) * 100}%` }} />
                 {href === undefined ? (

@@ -4,7 +4,7 @@ import { go } from '../address.ts';
 import { api, problemOf } from '../api.ts';
 import { mayChange } from '../reading/account.ts';
 import { forgetAnswers, useAnswer } from '../reading/answer.ts';
-import { conditions, filterWith, hrefToAdd, hrefToHave } from '../reading/filter.ts';
+import { conditions, filterWith, hrefToHave } from '../reading/filter.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { Field } from './field.tsx';
 import { act } from './notices.tsx';
@@ -55,16 +55,24 @@ export const SaveSegment = () => {
   );
 };
 
-/** Adds a segment to the filter. It is there before the segments are, so that nothing moves. */
+/** Shows the segment of the filter, and chooses another one. It is there before the segments are, so that nothing moves. */
 export const SegmentChoice = () => {
   const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
-  const all = value?.segment ?? [];
+  const chosen = conditions.value.find(({ segment }) => segment !== undefined);
+  const others = conditions.value.filter((each) => each !== chosen);
+  const chosenName = String(chosen?.segment ?? '');
+  // The chosen one is listed before the others are read, and when it was deleted.
+  const names = new Set([
+    ...(value?.segment ?? []).map(({ segmentName }) => segmentName),
+    ...(chosen ? [chosenName] : []),
+  ]);
+  const choose = (segment: string) => go(hrefToHave(segment === '' ? others : [...others, { segment }]));
   return (
-    <select aria-label="Segment" value="" onChange={(event) => go(hrefToAdd({ segment: event.currentTarget.value }))}>
-      <option value="">{value && all.length === 0 ? 'No segments' : 'Segment …'}</option>
-      {all.map(({ segmentName }) => (
-        <option key={segmentName} value={segmentName}>
-          {segmentName}
+    <select aria-label="Segment" value={chosenName} onChange={(event) => choose(event.currentTarget.value)}>
+      <option value="">{chosen ? 'No segment' : value && names.size === 0 ? 'No segments' : 'Segment …'}</option>
+      {[...names].map((name) => (
+        <option key={name} value={name}>
+          {name}
         </option>
       ))}
     </select>

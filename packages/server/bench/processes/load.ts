@@ -8,7 +8,8 @@ import { attributesOf, createRandom, userName } from '../visits.ts';
 
 export interface Load {
   readonly port: number;
-  readonly token: string;
+  /** Several: the requests are those of as many accounts, in turn. */
+  readonly token: string | readonly string[];
   readonly connections: number;
   readonly milliseconds: number;
   /** The content of a request: a number of events, or a contact to create. */
@@ -33,8 +34,8 @@ export interface LoadResult {
 }
 
 const users = 10_000;
-/** Different requests that each connection sends in turn. */
-const variety = 16;
+/** Different requests that each connection sends in turn, at least. */
+const leastVariety = 16;
 /** The length of user names and eventUUIDs. */
 const nameLength = userName(0).length;
 const random = createRandom(Date.now());
@@ -57,7 +58,7 @@ const eventText = (): string => {
   return JSON.stringify({ eventID, eventUUID: idMark, userUUID: userMark, eventAttrArray: attributes });
 };
 
-const bodyOf = ({ token, request }: Load): { path: string; body: string } => {
+const bodyOf = ({ request }: Load, token: string): { path: string; body: string } => {
   const tokenText = `{"tokenUUID":"${token}",`;
   if (request === 'contact') {
     const contact = { userUUID: userMark, contactEmailaddress: `${idMark}@example.com`, contactProfileID: 'visitor' };
@@ -71,8 +72,8 @@ const bodyOf = ({ token, request }: Load): { path: string; body: string } => {
 const placesOf = (mark: string, text: string): number[] =>
   [...text.matchAll(new RegExp(mark, 'g'))].map((m) => m.index);
 
-const createTemplate = (load: Load): Template => {
-  const { path, body } = bodyOf(load);
+const createTemplate = (load: Load, token: string): Template => {
+  const { path, body } = bodyOf(load, token);
   const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n`;
   const text = head + body;
   return { bytes: Buffer.from(text, 'latin1'), userAt: placesOf(userMark, text), idAt: placesOf(idMark, text) };
@@ -90,10 +91,19 @@ const renew = ({ bytes, userAt, idAt }: Template, { firstUser = 0, request }: Lo
   return bytes;
 };
 
-/** Sends one request after the other on one connection. Calls `onAnswer` with each response. */
-const openConnection = (load: Load, onAnswer: (kept: boolean) => void) =>
+/** The requests of one of the connections: together, those of all connections are of all tokens. */
+const createTemplates = (load: Load, connection: number): Template[] => {
+  const tokens = [load.token].flat();
+  const variety = Math.max(leastVariety, Math.ceil(tokens.length / load.connections));
+  return Array.from({ length: variety }, (_, nth) =>
+    createTemplate(load, tokens[(connection + nth * load.connections) % tokens.length] as string),
+  );
+};
+
+/** Sends one request after the other on a connection. Calls `onAnswer` with each response. */
+const openConnection = (load: Load, nth: number, onAnswer: (kept: boolean) => void) =>
   new Promise<{ send(): void; close(): void }>((resolve, reject) => {
-    const templates = Array.from({ length: variety }, () => createTemplate(load));
+    const templates = createTemplates(load, nth);
     let sent = 0;
     let received = '';
     let wholeLength = 0;
@@ -131,7 +141,7 @@ const openConnection = (load: Load, onAnswer: (kept: boolean) => void) =>
     socket.on('connect', () =>
       resolve({
         send: () => {
-          socket.write(renew(templates[sent++ % variety] as Template, load));
+          socket.write(renew(templates[sent++ % templates.length] as Template, load));
         },
         close: () => socket.destroy(),
       }),
@@ -153,7 +163,7 @@ const runLoad = async (load: Load): Promise<LoadResult> => {
   const dueTime = (nth: number) => start + (nth / (rate as number)) * 1_000;
 
   const connections = await Promise.all(
-    Array.from({ length: load.connections }, async () => {
+    Array.from({ length: load.connections }, async (_, nth) => {
       let startedAt = 0;
       const sendAt = (time: number) => {
         sent += 1;
@@ -161,7 +171,7 @@ const runLoad = async (load: Load): Promise<LoadResult> => {
         connection.send();
       };
       const wait = () => idle.push(() => sendAt(performance.now()));
-      const connection = await openConnection(load, (isKept) => {
+      const connection = await openConnection(load, nth, (isKept) => {
         const now = performance.now();
         latencies.record(now - startedAt);
         if (isKept) kept += 1;

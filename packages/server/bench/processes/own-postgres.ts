@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startPostgres, stopPostgres, urlOf } from '../../test/fixtures/postgres/server.ts';
-import { childrenOf, cpuSeconds } from './process.ts';
+import { type ServerOptions, startPostgres, stopPostgres, urlOf } from '../../test/fixtures/postgres/server.ts';
+import { childrenOf, cpuSeconds, cpuSecondsOfEnded } from './process.ts';
 
 /** Runs a query on a connection of its own. */
 export const ask = async <Result>(
@@ -27,24 +27,30 @@ export interface OwnPostgres {
   cpuSeconds(): number;
 }
 
+/** The processor time of all processes, those that have ended too, of the PostgreSQL in a folder. */
+export const cpuSecondsOfPostgres = (folder: string): number => {
+  // Its first process is the parent of the others.
+  const pid = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  return childrenOf(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), cpuSecondsOfEnded(pid) ?? 0);
+};
+
 /** Calls `use` with a PostgreSQL that is deleted afterwards. */
-export const withPostgres = async <Value>(use: (postgres: OwnPostgres) => Promise<Value>): Promise<Value> => {
+export const withPostgres = async <Value>(
+  use: (postgres: OwnPostgres) => Promise<Value>,
+  options?: ServerOptions,
+): Promise<Value> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-postgres-'));
-  await startPostgres(folder);
+  await startPostgres(folder, options);
   try {
     return await use({
       async createDatabase(name) {
         await ask(urlOf(folder, 'postgres'), (client) => client.query(`CREATE DATABASE ${name}`));
         return urlOf(folder, name);
       },
-      cpuSeconds() {
-        // Its first process is the parent of the others.
-        const pid = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
-        return childrenOf(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), 0);
-      },
+      cpuSeconds: () => cpuSecondsOfPostgres(folder),
     });
   } finally {
-    await stopPostgres(folder, 'immediate');
+    await stopPostgres(folder, 'immediate', options);
     rmSync(folder, { recursive: true });
   }
 };

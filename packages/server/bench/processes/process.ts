@@ -31,6 +31,12 @@ export const cpuSeconds = (pid: number): number | undefined => {
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 };
 
+/** Processor time of the children that have ended, and of theirs. */
+export const cpuSecondsOfEnded = (pid: number): number | undefined => {
+  const fields = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
+  return fields === undefined ? undefined : (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
+};
+
 /** The child processes. */
 export const childrenOf = (pid: number): number[] =>
   (read(`/proc/${pid}/task/${pid}/children`) ?? '').split(' ').filter(Boolean).map(Number);

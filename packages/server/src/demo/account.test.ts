@@ -19,6 +19,13 @@ it('is made once, and found from then on, its secret not any more', async () => 
   expect(await store.listAccounts()).toHaveLength(1);
 });
 
+it('is the one that an earlier release made under another name', async () => {
+  const earlier = newAccount({ tokens: [newToken('browser')] });
+  await store.createAccount({ ...earlier, accountName: 'Demo shop' });
+  expect(await openDemoAccount(store, 0)).toMatchObject({ serverToken: undefined });
+  expect(await store.listAccounts()).toHaveLength(1);
+});
+
 it('lists in its catalogues what pages use, so that one can try it', async () => {
   const demo = await openDemoAccount(store, 0);
   expect(await store.getAccount(demo?.asker.account as number)).toMatchObject({ browserCatalogue: true });

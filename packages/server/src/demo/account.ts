@@ -5,12 +5,14 @@ import { createTokenText, hashToken, isLive, newToken } from '../ingest/token.ts
 import { isSampleShop } from '../sample-shop/account.ts';
 import type { Access, Asker, Store } from '../store/store.ts';
 
-const accountName = 'Demo shop';
+/** Earlier releases named it "Demo shop". */
+const earlierName = 'Demo shop';
+export const demoAccountName = 'My site';
 
 /** The definition of the demo's account: its catalogues hold what the page logs and fills in. */
 const definition = () =>
   createAccountInput.parse({
-    accountName,
+    accountName: demoAccountName,
     // Adds the IDs that pages use to the catalogues, so that users can try out new ones.
     browserCatalogue: true,
     profile: [{ profileID: 'customer', profileName: 'Customer' }],
@@ -42,7 +44,9 @@ export interface DemoAccount {
  */
 export const openDemoAccount = async (store: Store, time: number): Promise<DemoAccount | undefined> => {
   const accounts = await store.listAccounts();
-  const found = accounts.find((account) => account.accountName === accountName);
+  const found = [demoAccountName, earlierName]
+    .map((name) => accounts.find(({ accountName }) => accountName === name))
+    .find(Boolean);
   if (!found && !accounts.every(isSampleShop)) return undefined;
   const { browserToken, serverToken } = found
     ? { browserToken: await openBrowserToken(store, found.account, time), serverToken: undefined }

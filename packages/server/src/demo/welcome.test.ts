@@ -42,7 +42,7 @@ it('never shows a token again', () => {
 
 it('says why there is no demo page beside accounts of somebody else', () => {
   const text = welcome({ url, databaseURL, demo: undefined, docs: false, consoleURL: undefined, paths });
-  expect(text).toContain('none named "Demo shop"');
+  expect(text).toContain('none named "My site"');
   expect(text).toContain(`API         ${url}/`);
   expect(text).not.toMatch(/\/(demo|docs)\//);
 });

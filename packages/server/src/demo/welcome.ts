@@ -1,5 +1,6 @@
 /** The text that `firsthand serve --demo` prints. */
 import { ownPathAdvice, type PagePaths, scriptTag } from '../script-tag.ts';
+import { demoAccountName } from './account.ts';
 import type { Demo } from './demo.ts';
 
 interface WelcomeOptions {
@@ -34,7 +35,11 @@ export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: Wel
   if (file !== ':memory:')
     lines.push('  Sample data npx firsthand demo-data    (fills a sample shop, to look around in)');
   if (!demo) {
-    lines.push('', 'There is no demo page, because the database has accounts, but none named "Demo shop".', '');
+    lines.push(
+      '',
+      `There is no demo page, because the database has accounts, but none named "${demoAccountName}".`,
+      '',
+    );
   } else if (demo.serverToken === undefined) {
     lines.push(
       '',
@@ -44,7 +49,7 @@ export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: Wel
   } else {
     lines.push(
       '',
-      'The account "Demo shop" was created. Its server token is secret, and shown this once:',
+      `The account "${demoAccountName}" was created. Its server token is secret, and shown this once:`,
       '',
       `  Browser token   ${demo.browserToken}`,
       `  Server token    ${demo.serverToken}`,

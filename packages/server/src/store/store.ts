@@ -26,7 +26,7 @@
  * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise it is only claimed          |
  * | voided          | taken back: reads ignore the link or claim, and it can be restored                                          |
  * | catalogue       | the profiles, tags, attributes or event definitions that an account lists, by ID                            |
- * | merged entry    | one whose ID is read as that of the entry that it was merged into, which stands for it: the kept one            |
+ * | merged entry    | an entry that was merged into another one, the kept entry: reads return the kept ID in place of its ID      |
  * | segment         | a filter of reports that an account saved under a name                                                      |
  * | robot mark      | the attribute of events that a robot sent (`robotMark`)                                                     |
  * | refused request | a write that was refused for its content and stored on its token's list, to be replayed after a fix         |
@@ -679,6 +679,8 @@ export interface EventQuery {
   readonly attrValue?: string | undefined;
   /** Leaves out events with the robot mark. */
   readonly withoutRobots?: boolean | undefined;
+  /** Returns events with the IDs that were sent, those of merged entries too. */
+  readonly asSent?: boolean | undefined;
   /** from ≤ eventTime < to */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -790,6 +792,8 @@ export interface ContactChange extends NamedContact {
 
 export interface ContactQuery extends Asker, NamedContact {
   readonly include: readonly ('claim' | 'link' | 'merge')[];
+  /** Returns values with the IDs that are stored, those of merged entries too. */
+  readonly asSent?: boolean | undefined;
   /** Only claims and links beyond these. */
   readonly beyond?: ListEnds | undefined;
 }

@@ -171,16 +171,17 @@ export const watchMost = (look: () => number, everyMilliseconds = 20): (() => nu
 /** The browser token of the account that makeAccount makes. */
 export const browserToken = 'browser_of_the_fault_tests_00000';
 
-/** As `makeAccount`, in the database that a URL names. */
-export const makeAccountIn = async (databaseURL: string): Promise<string> => {
-  const token = 'server_of_the_fault_tests_000000';
+/** As `makeAccount`, in the database that a URL names. `nth` tells several accounts of a database apart. */
+export const makeAccountIn = async (databaseURL: string, nth = 0): Promise<string> => {
+  const suffix = nth > 0 ? `_${nth}` : '';
+  const token = `server_of_the_fault_tests_000000${suffix}`;
   const onFatal = (error: Error) => {
     throw error;
   };
   const store = await openStore({ databaseURL, role: 'beside', create: true, onFatal });
   const time = Date.now();
   await store.createAccount({
-    accountUUID: 'faults',
+    accountUUID: `faults${suffix}`,
     accountName: 'Faults',
     accountOrigin: [],
     accountTimezone: 'UTC',
@@ -190,13 +191,13 @@ export const makeAccountIn = async (databaseURL: string): Promise<string> => {
     enrich: true,
     catalogues: {},
     tokens: [
-      { tokenID: 'faults', kind: 'server', tokenName: '', hash: hashToken(token), text: null, time },
+      { tokenID: `faults${suffix}`, kind: 'server', tokenName: '', hash: hashToken(token), text: null, time },
       {
-        tokenID: 'faults-browser',
+        tokenID: `faults-browser${suffix}`,
         kind: 'browser',
         tokenName: '',
-        hash: hashToken(browserToken),
-        text: browserToken,
+        hash: hashToken(browserToken + suffix),
+        text: browserToken + suffix,
         time,
       },
     ],

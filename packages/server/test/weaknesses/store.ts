@@ -36,6 +36,15 @@ export const acknowledgingEarlyOnPostgres: readonly Change[] = [
   },
 ];
 
+/** Takes a commit without an answer for one that succeeded. */
+export const ignoringFailedCommitsOnPostgres: readonly Change[] = [
+  {
+    file: 'store/postgres/database/connection.ts',
+    from: "const { command } = await client.query('COMMIT');",
+    to: "const { command } = await client.query('COMMIT').catch(() => ({ command: 'COMMIT' }));",
+  },
+];
+
 /** Treats a commit that failed as one that succeeded. */
 export const ignoringFailedCommits: readonly Change[] = [
   {

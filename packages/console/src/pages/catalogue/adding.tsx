@@ -5,7 +5,7 @@ import { DialogForm } from '../../parts/dialog-form.tsx';
 import { Field } from '../../parts/field.tsx';
 import { act } from '../../parts/notices.tsx';
 import { account, readAccount } from '../../reading/account.ts';
-import { type AttrType, type Entry, type Kind, kinds, requestFor } from './entries.ts';
+import { type AttrType, type Entry, type Kind, kinds, requestFor, withArticle } from './entries.ts';
 import { additionOf, emptyDraft, problemIn, trimmed, typesInOrder } from './new-entry.ts';
 
 const idHint = (kind: Kind): string =>
@@ -66,13 +66,7 @@ const AddDialog = ({ kind, entries, close }: AddProps & { readonly close: () => 
     </Field>,
   ];
   return (
-    <DialogForm
-      title={`Add ${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`}
-      close={close}
-      action="Add"
-      submit={submit}
-      problem={problem}
-    >
+    <DialogForm title={`Add ${withArticle(kind)}`} close={close} action="Add" submit={submit} problem={problem}>
       <p class="soft">{about}</p>
       {isEvent ? fields : fields.toReversed()}
       {kind === 'attr' && (

@@ -42,7 +42,7 @@ const columnsOf = (kind: Kind, all: readonly Entry[]): readonly Column[] => [
     head: 'Name',
     of: (entry) => (
       <>
-        <Name kind={kind} entry={entry} />
+        <Name kind={kind} entry={entry} entries={all} />
         <MergedEntries kind={kind} entry={entry} />
       </>
     ),

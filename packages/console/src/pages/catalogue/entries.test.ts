@@ -49,6 +49,15 @@ describe('an entry that is merged', () => {
   });
 });
 
+test('has no entry merged into one whose ID is “undefined”, unless it is', () => {
+  const attr = ['plan', 'undefined'].map((attrID) => ({ ...catalogues.attr[0], attrID, attrName: attrID }));
+  const entries = entriesOf('attr', { ...catalogues, attr } as typeof catalogues, []);
+  expect(entries.map(({ id, merged }) => [id, merged])).toEqual([
+    ['plan', []],
+    ['undefined', []],
+  ]);
+});
+
 describe('a search', () => {
   const entry: Entry = { id: 'amount', name: 'Revenue', browser: true, isListed: true, merged: [] };
 

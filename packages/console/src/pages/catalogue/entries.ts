@@ -45,6 +45,12 @@ export const kinds: Readonly<Record<Kind, { readonly title: string; readonly one
   },
 };
 
+/** `an event` */
+export const withArticle = (kind: Kind): string => {
+  const { one } = kinds[kind];
+  return `${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`;
+};
+
 export const attrTypes: Readonly<Record<AttrType, string>> = {
   text: 'Text',
   number: 'Number',
@@ -98,9 +104,10 @@ const plainEntriesOf = (kind: Kind, { event, attr, tag, profile }: Catalogues, u
 /** The entries of a catalogue, in the order of the API, each with those that are merged into it. `uses` are those of events. */
 export const entriesOf = (kind: Kind, catalogues: Catalogues, uses: readonly Uses[]): Entry[] => {
   const all = plainEntriesOf(kind, catalogues, uses);
+  const merged = all.filter(({ mergedInto }) => mergedInto !== undefined);
   return all
     .filter(({ mergedInto }) => mergedInto === undefined)
-    .map((entry) => ({ ...entry, merged: all.filter(({ mergedInto }) => String(mergedInto) === entry.id) }));
+    .map((entry) => ({ ...entry, merged: merged.filter(({ mergedInto }) => String(mergedInto) === entry.id) }));
 };
 
 /** The entries of which a name or ID contains a text, in upper or lower case: their own, or that of an entry that is merged into them. */
@@ -110,6 +117,21 @@ export const entriesWith = (text: string, entries: readonly Entry[]): readonly E
     name.toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted);
   return entries.filter((entry) => isFound(entry) || entry.merged.some(isFound));
 };
+
+const withoutSpaces = (name: string): string => name.replace(/\s/g, '').toLowerCase();
+
+/** Another entry that has this name, in upper or lower case, with or without spaces. */
+export const namesake = (
+  name: string,
+  entries: readonly Entry[],
+  { id }: { readonly id?: string } = {},
+): Entry | undefined =>
+  name === ''
+    ? undefined
+    : entries.find((entry) => entry.isListed && entry.id !== id && withoutSpaces(entry.name) === withoutSpaces(name));
+
+/** What is wrong with a name that this entry has. */
+export const takenBy = (kind: Kind, { name }: Entry): string => `There is ${withArticle(kind)} “${name}” already.`;
 
 export interface Change {
   readonly name?: string;

@@ -12,6 +12,8 @@ interface MergeProps {
   readonly kind: Kind;
   readonly entry: Entry;
   readonly entries: readonly Entry[];
+  /** The other one that is chosen at first. */
+  readonly partnerID?: string;
 }
 
 /** Two spellings often have one name. */
@@ -35,10 +37,16 @@ const consequence = (kind: Kind, kept: string, other: string): string => {
   }
 };
 
-const MergeDialog = ({ kind, entry, entries, close }: MergeProps & { readonly close: () => void }) => {
+export const MergeDialog = ({
+  kind,
+  entry,
+  entries,
+  partnerID,
+  close,
+}: MergeProps & { readonly close: () => void }) => {
   const { one, title } = kinds[kind];
   const others = entries.filter((each) => each.isListed && each.id !== entry.id);
-  const [chosen, choose] = useState(others[0]?.id ?? '');
+  const [chosen, choose] = useState(partnerID ?? others[0]?.id ?? '');
   const [stays, setStays] = useState<'entry' | 'chosen'>('chosen');
   const [problem, setProblem] = useState('');
   const partner = others.find(({ id }) => id === chosen);

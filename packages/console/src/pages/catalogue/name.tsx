@@ -1,23 +1,37 @@
 /** The name of an entry, edited in place: Enter saves, Escape leaves it as it was. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Badge } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { rename } from './changing.ts';
-import type { Entry, Kind } from './entries.ts';
+import { type Entry, type Kind, namesake, takenBy } from './entries.ts';
+import { MergeDialog } from './merging.tsx';
 
-interface EditorProps {
-  readonly name: string;
-  readonly save: (name: string) => void;
-  readonly close: () => void;
+interface NameProps {
+  readonly kind: Kind;
+  readonly entry: Entry;
+  /** All entries of the catalogue. */
+  readonly entries: readonly Entry[];
 }
 
-const Editor = ({ name, save, close }: EditorProps) => {
+interface EditorProps extends NameProps {
+  readonly close: () => void;
+  readonly mergeWith: (other: Entry) => void;
+}
+
+const Editor = ({ kind, entry, entries, close, mergeWith }: EditorProps) => {
+  const { name } = entry;
+  const problemID = useId();
+  const [taken, setTaken] = useState<Entry | undefined>(undefined);
   const [text, setText] = useState(name);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.select(), []);
+  // Before the next key arrives.
+  useLayoutEffect(() => input.current?.select(), []);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (text.trim() !== '' && text.trim() !== name) save(text.trim());
+    const given = text.trim();
+    const other = given === name ? undefined : namesake(given, entries, entry);
+    if (other) return setTaken(other);
+    if (given !== '' && given !== name) rename(kind, entry, given);
     close();
   };
   return (
@@ -28,29 +42,56 @@ const Editor = ({ name, save, close }: EditorProps) => {
         aria-label={`New name of ${name}`}
         maxLength={255}
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        aria-invalid={taken !== undefined}
+        aria-describedby={taken && problemID}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setTaken(undefined);
+        }}
         onKeyDown={(event) => event.key === 'Escape' && close()}
       />
       <button type="submit">Save</button>
       <button type="button" class="quiet" onClick={close}>
         Cancel
       </button>
+      {taken && (
+        <p id={problemID} class="field-problem" role="alert">
+          {takenBy(kind, taken)}{' '}
+          {entry.isListed && entry.merged.length === 0 && (
+            <button type="button" onClick={() => mergeWith(taken)}>
+              Merge them …
+            </button>
+          )}
+        </p>
+      )}
     </form>
   );
 };
 
-export const Name = ({ kind, entry }: { readonly kind: Kind; readonly entry: Entry }) => {
+export const Name = (props: NameProps) => {
+  const { entry } = props;
+  const [partner, setPartner] = useState<Entry | undefined>(undefined);
   const [isEditing, setEditing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const wasEditing = useRef(false);
+  const isBusy = isEditing || partner !== undefined;
+  const wasBusy = useRef(false);
   // The keyboard goes on where it was before.
   useEffect(() => {
-    if (wasEditing.current && !isEditing) button.current?.focus();
-    wasEditing.current = isEditing;
-  }, [isEditing]);
+    if (wasBusy.current && !isBusy) button.current?.focus();
+    wasBusy.current = isBusy;
+  }, [isBusy]);
   const { name, isListed } = entry;
   if (isEditing)
-    return <Editor name={name} save={(text) => rename(kind, entry, text)} close={() => setEditing(false)} />;
+    return (
+      <Editor
+        {...props}
+        close={() => setEditing(false)}
+        mergeWith={(other) => {
+          setEditing(false);
+          setPartner(other);
+        }}
+      />
+    );
   return (
     <span class="entry-name">
       <span>{name}</span>
@@ -60,6 +101,7 @@ export const Name = ({ kind, entry }: { readonly kind: Kind; readonly entry: Ent
           Rename
         </button>
       )}
+      {partner && <MergeDialog {...props} partnerID={partner.id} close={() => setPartner(undefined)} />}
     </span>
   );
 };

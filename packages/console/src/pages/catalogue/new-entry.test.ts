@@ -16,6 +16,8 @@ test.each([
   ['event', { id: '0', name: 'Zero' }, 'The ID of an event is a whole number from 1 on.'],
   ['event', { id: '3', name: 'Three' }, 'The ID 3 is taken by the event “Purchased”.'],
   ['event', { id: '', name: 'Purchased' }, 'There is an event “Purchased” already.'],
+  ['event', { id: '', name: 'pur chased' }, 'There is an event “Purchased” already.'],
+  ['tag', { id: '4', name: 'PURCHASED' }, 'There is a tag “Purchased” already.'],
   ['attr', { id: '', name: 'Product' }, 'Enter an ID.'],
 ] as const)('refuses %s %j', (kind, given, problem) => {
   expect(problemIn(kind, { ...emptyDraft, ...given }, [listed])).toBe(problem);

@@ -1,5 +1,5 @@
 /** A new entry while it is typed. Pure functions. */
-import { type AttrType, attrTypes, type Change, type Entry, type Kind, kinds } from './entries.ts';
+import { type AttrType, attrTypes, type Change, type Entry, type Kind, kinds, namesake, takenBy } from './entries.ts';
 
 export interface Draft {
   readonly id: string;
@@ -18,9 +18,8 @@ export const problemIn = (kind: Kind, { id, name }: Draft, entries: readonly Ent
   if (isEvent && id !== '' && !/^[1-9]\d*$/.test(id)) return 'The ID of an event is a whole number from 1 on.';
   const same = entries.find((entry) => entry.isListed && entry.id === id);
   if (same) return `The ID ${id} is taken by the ${kinds[kind].one} “${same.name}”.`;
-  if (isEvent && entries.some((entry) => entry.isListed && entry.name === name))
-    return `There is an event “${name}” already.`;
-  return '';
+  const taken = namesake(name, entries);
+  return taken ? takenBy(kind, taken) : '';
 };
 
 export const trimmed = ({ id, name, type }: Draft): Draft => ({ id: id.trim(), name: name.trim(), type });

@@ -139,7 +139,7 @@ const Group = ({
   const { from, to } = range.value;
   const titles = Object.fromEntries(Object.entries(tabs).map(([name, tab]) => [name, tab.title]));
   const tab = tabs[chosenTab({ parameter: id, tabs: titles })] as Tab;
-  const { by, only, label = String, none = 'None', condition } = tab;
+  const { by, only, label = String, none, condition } = tab;
   const request = {
     by: by as RequestFor<'reportBreakdown'>['by'],
     from,
@@ -156,11 +156,12 @@ const Group = ({
   });
   const barOf = (row: Row) => {
     const value = valueIn(row);
-    const text = value === null ? none : (row.eventName ?? label(value));
+    const text = value === null ? (none ?? 'None') : (row.eventName ?? label(value));
     return {
       key: JSON.stringify(value),
       label: text,
       count: row.people,
+      isRest: value === null,
       ...(value !== null && condition && !isShared && { href: hrefToAdd(condition(value)), hint: `Only ${text}` }),
     };
   };
@@ -182,13 +183,18 @@ const Group = ({
     <Card title={title} tools={tools} class="group">
       <Answered answer={answer} lines={limit}>
         {({ row, total, others }) => (
-          <Bars
-            what={tab.what ?? tab.title}
-            unit="People"
-            total={total.people}
-            bars={row.map(barOf)}
-            others={others && { groups: others.groups, count: others.people, href: hrefOfAll(tab) }}
-          />
+          <>
+            <Bars
+              what={tab.what ?? tab.title}
+              unit="People"
+              total={total.people}
+              bars={row.map(barOf)}
+              others={others && { groups: others.groups, count: others.people, href: hrefOfAll(tab) }}
+            />
+            {none && row.reduce((sum, { people }) => sum + people, others?.people ?? 0) > total.people && (
+              <p class="overlap">People who came in several ways are in several rows.</p>
+            )}
+          </>
         )}
       </Answered>
     </Card>

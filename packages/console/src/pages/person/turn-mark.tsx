@@ -6,6 +6,7 @@ import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
 import type { Turn } from './history.ts';
+import { useSeen } from './seen.tsx';
 
 const wordsOf = ({ isRecognition, link: { voided } }: Turn): string =>
   voided
@@ -13,6 +14,15 @@ const wordsOf = ({ isRecognition, link: { voided } }: Turn): string =>
     : isRecognition
       ? 'Recognized: the anonymous history of this browser became theirs'
       : 'This browser was linked again';
+
+/** Which browser it is, where no list says so any more. */
+const Device = ({ userUUID }: { readonly userUUID: string }) => {
+  const name = useSeen(userUUID)?.name;
+  return name ? <>{name} · </> : null;
+};
+
+const Basis = ({ verified }: { readonly verified: boolean }) =>
+  verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed in the browser</Badge>;
 
 export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after: () => unknown }) => {
   const { link, isRecognition } = turn;
@@ -40,9 +50,8 @@ export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after:
           <At time={linkTime} /> <strong>{wordsOf(turn)}</strong>
         </p>
         <p class="soft">
-          <BrowserMark userUUID={userUUID} /> {nameOfUser(userUUID)} ·{' '}
-          {verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed in the browser</Badge>}
-          {voided && <Badge tone="bad">ignored</Badge>}
+          <BrowserMark userUUID={userUUID} /> {voided && <Device userUUID={userUUID} />}
+          {nameOfUser(userUUID)} · {voided ? <Badge tone="bad">ignored</Badge> : <Basis verified={verified} />}
         </p>
       </div>
       {mayChange.value && (

@@ -82,7 +82,7 @@ export const Currency = ({ of: { accountCurrency } }: FieldOf) => {
   return (
     <Field
       label="Currency"
-      hint="Revenue is shown in it: the sum of an attribute of the type currency. Amounts are not converted."
+      hint="Revenue is shown in it: the sum of an attribute of the type Money. Amounts are not converted."
     >
       {(attributes) => (
         <select

@@ -7,6 +7,8 @@ import { useAnswer } from '../../reading/answer.ts';
 import { formatLength, formatWhole } from '../../reading/format.ts';
 import { OwnersOnly } from './owners-only.tsx';
 
+const daySeconds = 86_400;
+
 const Stored = () => {
   const shown = account.value;
   if (!shown) return null;
@@ -53,12 +55,12 @@ const Service = () => {
                   </>
                 ) : (
                   <>
-                    Each {formatLength(backupSeconds * 1_000)}.{' '}
+                    Every {backupSeconds === daySeconds ? 'day' : formatLength(backupSeconds * 1_000)}.{' '}
                     {backupTime === undefined ? (
                       'There is none yet.'
                     ) : (
                       <>
-                        The newest: <Ago time={backupTime} />
+                        Newest: <Ago time={backupTime} />
                       </>
                     )}
                   </>
@@ -70,7 +72,7 @@ const Service = () => {
               <dd>
                 {unknownProxy
                   ? 'One forwards requests that TRUST_PROXY does not name: all visitors share one rate limit.'
-                  : 'None that TRUST_PROXY does not name.'}
+                  : 'No unnamed proxy seen.'}
               </dd>
             </div>
             <div>

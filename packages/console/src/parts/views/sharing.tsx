@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { root } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { account } from '../../reading/account.ts';
-import { conditions } from '../../reading/filter.ts';
+import { conditions, inWords } from '../../reading/filter.ts';
 import type { ShownReport } from '../../reading/report.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { Dialog } from '../dialog.tsx';
@@ -128,9 +128,10 @@ export const Share = ({ close }: { readonly close: () => void }) => {
           ))}
         </ul>
         <p class="soft">
-          Nothing else can be read with it: no people, no other range
-          {conditions.value.length > 0 && ', and not the filter'}. Values such as the paths of pages are shown; e-mail
-          addresses in them are hidden.
+          {conditions.value.length > 0 &&
+            `The numbers are only those of the filter “${conditions.value.map(inWords).join(' and ')}”. Whoever has the link doesn’t see the filter, and can’t change it. `}
+          Nothing else can be read with it: no people and no other range. Values such as the paths of pages are shown;
+          e-mail addresses in them are hidden.
           {leftOut.length > 0 &&
             ` Left out, because it is about contacts: ${leftOut.map(({ title }) => title).join(', ')}.`}
         </p>

@@ -96,7 +96,10 @@ export const createSessions = ({ store, signIns, now }: Surroundings) => {
       return { memberID: session.memberID, begunTime: session.createdTime };
     },
 
-    /** Whoever began a session ends it, in the audit log too: there the session is not named, so its row may be deleted later. */
+    /**
+     * Ends a session in the name of the token that began it. The audit log then does not name the session itself, so that the session can be
+     * deleted later (deleteEnded).
+     */
     async end({ access: { account, tokenID, token } }: OpenSession): Promise<void> {
       const tokens = await store.listTokens({ account });
       const createdBy = tokens.find((each) => each.tokenID === tokenID)?.createdBy;

@@ -358,6 +358,29 @@ describe('exportContact and eraseContact', () => {
     expect((await take({ contactUUID })).status).toBe(410);
   });
 
+  it('export what was sent under the ID of a merged entry too, though no other read shows it', async () => {
+    const { userUUID, contactUUID } = await makeContact(scene);
+    const token = { tokenUUID: scene.tokens.server };
+    const attributes = ['Size', 'size'].map((attrID) => ({ attrID, attrValue: attrID }));
+    await scene.post('/contact/updateContact', {
+      ...token,
+      contactUUID,
+      contactAttr: attributes,
+      contactTagID: 'Big,big',
+    });
+    await scene.post('/event/logEvent', { ...token, userUUID, eventID: 1, eventAttrArray: attributes });
+    const take = async () => (await scene.post('/contact/exportContact', { ...token, contactUUID })).body;
+    const before = await take();
+    expect(before.event[0].eventAttrArray).toEqual(attributes);
+    for (const [catalogue, entryID, otherEntryID] of [
+      ['attr', 'size', 'Size'],
+      ['tag', 'big', 'Big'],
+    ])
+      await scene.post('/account/mergeEntry', { ...token, catalogue, entryID, otherEntryID });
+    expect((await get({ contactUUID })).body.contact.contactAttr).toEqual([attributes[1]]);
+    expect(await take()).toEqual(before);
+  });
+
   it('list every claim and link, page by page, and getContact does so with their number', async () => {
     const contactEmailaddress = 'claimed-by-many@example.com';
     const userUUIDs = Array.from({ length: 130 }, (_, nth) => `visitor-of-many-${nth}`);

@@ -190,6 +190,7 @@ export const createContacts = (
         ...asker,
         ...named(asker.account, naming),
         include: ['claim', 'link'],
+        asSent: true,
         beyond,
       });
       const { contactUUID, claims = [], links = [], next = { claim: null, link: null } } = contact;
@@ -197,7 +198,14 @@ export const createContacts = (
       const page =
         after === null
           ? { events: [], next: null }
-          : await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond: after, limit });
+          : await store.getEvents({
+              account: asker.account,
+              contactUUID,
+              asSent: true,
+              order: 'asc',
+              beyond: after,
+              limit,
+            });
       // One entry for each export, before its first page is returned.
       if (beyond === undefined) {
         await store.recordAudit({ ...actOf(caller), action: 'exportContact', subject: { contactUUID } });

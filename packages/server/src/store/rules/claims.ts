@@ -1,7 +1,7 @@
 /** Claims as both drivers store them: the values that a browser token sent about a contact. */
 import { limits } from '@firsthand/contract/limits';
 import { type Claim, type ContactField, type KeyField, mergeClaim, type Values } from '../../identity/contact-view.ts';
-import type { ContactMerges } from '../../identity/merged-entries.ts';
+import type { ContactMerges, EntryMerges } from '../../identity/merged-entries.ts';
 import type { NewContact } from '../store.ts';
 import { changeAsKept } from './accounts/entry-merges.ts';
 
@@ -28,6 +28,12 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
   attributes: new Map(attributes),
 });
 
+/** The first `most` of some values. If there are more, those are left out first that a value under the kept ID hides. */
+const firstOf = <Value>(values: ReadonlyMap<string, Value>, merges: EntryMerges, most: number): [string, Value][] => {
+  const isShown = (id: string) => merges.keptOf(id) === id || !values.has(merges.keptOf(id));
+  return [...values].filter(([id]) => values.size <= most || isShown(id)).slice(0, most);
+};
+
 /**
  * Returns the JSON of a claim with the values of a request, added to the claim's values `before` if there are any. Of too many tags
  * and attributes the first stay, so that no page can make a claim that is slow to read. They get the IDs that stand for theirs.
@@ -47,8 +53,8 @@ export const claimedBy = (request: NewContact, merges: ContactMerges, before?: S
   const values = before ? mergeClaim(toValues(before), given) : given;
   return JSON.stringify({
     fields: values.fields,
-    tags: [...values.tags.keys()].slice(0, limits.tagsPerClaim),
-    attributes: [...values.attributes].slice(0, limits.attributesPerClaim),
+    tags: firstOf(values.tags, merges.tag, limits.tagsPerClaim).map(([id]) => id),
+    attributes: firstOf(values.attributes, merges.attr, limits.attributesPerClaim),
   });
 };
 

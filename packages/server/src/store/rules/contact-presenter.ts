@@ -42,10 +42,7 @@ export const toContactRecord = (contact: Contact, view: ContactView, nameOf: Nam
   claimed: view.claimed,
 });
 
-/**
- * `listed` is the catalogue of tags: all of them but the merged ones are returned, then the contact's tags that are not listed. `view` has
- * the IDs that stand for others.
- */
+/** `listed` is the catalogue of tags: all of them are returned, but merged ones only if the view has them; then the tags that are not listed. */
 export const toContactDetail = (
   contact: Contact,
   view: ContactView,
@@ -57,7 +54,7 @@ export const toContactDetail = (
     ...toContactRecord(contact, view, nameOf),
     tags: [
       ...listed
-        .filter(({ mergedInto }) => mergedInto === null)
+        .filter(({ id, mergedInto }) => mergedInto === null || view.tags.has(id))
         .map(({ id, name }) => ({ tagID: id, tagName: name, opt: view.tags.has(id) })),
       ...unlisted.map((id) => ({ tagID: id, tagName: nameOf('tag', id), opt: true })),
     ],

@@ -78,8 +78,14 @@ it('shows the first event at once, and says what is left to do', async () => {
   expect(await page.locator('.tag code').innerText()).toContain(
     `src="${shop.url}/main.full.js" data-token="${shop.browserToken}" data-page-views="Page viewed"`,
   );
-  await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
+  await shows(page, '403: the site is not in the list of sites.');
+  await shop.api.logEvent({ userUUID: 'visitor-number-1', eventName: 'Page viewed' });
   await shows(page, 'Events arrive');
+  const logsMore = page.locator('.check-list li', { hasText: 'Log what matters to you' });
+  expect(await logsMore.getByRole('img', { name: 'To do' }).count()).toBe(1);
+  await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 2 });
+  await logsMore.getByRole('img', { name: 'Done' }).waitFor(soon);
+  await shows(page, 'No unnamed proxy seen');
   const origin = page.getByLabel('Origin of a site');
   await origin.fill('https://shop.example/cart');
   await page.keyboard.press('Enter');
@@ -105,6 +111,24 @@ it('leads from an account without events to the script tag, and shows the number
   expect(await page.getByRole('link', { name: 'Set up the script tag' }).getAttribute('href')).toBe('set-up');
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
   await expect.poll(() => measure(page, 'People'), soon).toBe('1');
+  expect(complaints).toEqual([]);
+});
+
+it('says that events of robots are left out, where only these arrived', async () => {
+  const shop = await openShop();
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  await signIn(shop.serverToken);
+  await shop.api.logEvent({
+    userUUID: 'a-robot-of-the-web',
+    eventID: 1,
+    eventAttrArray: [{ attrID: 'robot', attrValue: 'true' }],
+  });
+  await shows(page, '1 event of a robot arrived and is left out.');
+  expect(await page.getByRole('link', { name: 'Live shows robots too' }).getAttribute('href')).toBe('live');
+  await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
+  await page.reload();
+  await expect.poll(() => measure(page, 'People'), soon).toBe('1');
+  expect(await page.getByText('of a robot').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
 
@@ -240,6 +264,7 @@ describe('over a shop', () => {
     const { page, signIn } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
     await page.getByRole('link', { name: 'Campaigns' }).click();
+    await shows(page, 'People who came in several ways are in several rows.');
     await page.getByRole('link', { name: 'autumn' }).click();
     await shows(page, 'came from campaign autumn');
     await expect.poll(() => measure(page, 'People'), soon).toBe('1');
@@ -331,9 +356,21 @@ describe('over a shop', () => {
     await page.keyboard.press('Enter');
     await shows(page, 'Saved the segment “Best customers”.');
     await shows(page, 'Segment Best customers');
+    const choice = page.getByLabel('Segment', { exact: true });
+    const showsChosen = () => expect.poll(() => choice.inputValue(), soon).toBe('Best customers');
+    await showsChosen();
+    const pages = page.getByRole('navigation', { name: 'Console' });
+    await pages.getByRole('link', { name: 'Live' }).click();
+    await heading(page, 'Live');
+    await pages.getByRole('link', { name: 'Overview' }).click();
+    await showsChosen();
+    await page.reload();
+    await showsChosen();
     expect((await shop.api.listSegments({})).segment).toMatchObject([
       { segmentName: 'Best customers', filter: filter[0] },
     ]);
+    await pages.getByRole('link', { name: 'People' }).click();
+    await shows(page, 'The filter does not apply to contacts.');
     await page.goto(
       page
         .url()

@@ -70,6 +70,29 @@ const tasks: readonly Task[] = [
     },
   },
   {
+    page: 'Overview: opens the menus, and closes them with Escape, with Tab and with a click elsewhere',
+    path: () => '',
+    ready: '/pricing',
+    task: async (page) => {
+      const open = (menu: string) => page.locator(`.${menu}-menu[open]`).count();
+      await press(page, /^Account:/);
+      await expect.poll(() => open('account'), soon).toBe(1);
+      await reach(page, 'Another account …');
+      await page.keyboard.press('Escape');
+      expect(await open('account')).toBe(0);
+      expect(await page.evaluate(focusedName)).toMatch(/^Account:/);
+      await press(page, 'Views');
+      await reach(page, 'Share this view …');
+      expect(await open('views')).toBe(1);
+      await reach(page, 'Segment');
+      expect(await open('views')).toBe(0);
+      await page.locator('.views-menu summary').click();
+      expect(await open('views')).toBe(1);
+      await page.getByRole('heading', { name: 'Pages' }).click();
+      expect(await open('views')).toBe(0);
+    },
+  },
+  {
     page: 'Live: opens an event, pauses, and goes on',
     path: () => 'live',
     ready: 'Page view',
@@ -125,6 +148,24 @@ const tasks: readonly Task[] = [
       await shows(page, 'Page seen');
       await undo(page);
       expect((await shop.api.getAccount({})).account.event[0]?.eventName).toBe('Page view');
+    },
+  },
+  {
+    page: 'Catalogue: renames an event as another one, and is led to merging them',
+    path: () => 'catalogue',
+    ready: 'Page view',
+    task: async (page) => {
+      await press(page, 'Rename Purchased');
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('pageview');
+      await page.keyboard.press('Enter');
+      await shows(page, 'There is an event “Page view” already.');
+      await press(page, 'Merge them …');
+      await shows(page, 'All events “Purchased (2)” count as “Page view (1)”');
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await expect.poll(() => page.evaluate(focusedName), soon).toBe('Rename Purchased');
+      expect((await shop.api.getAccount({})).account.event[1]?.eventName).toBe('Purchased');
     },
   },
   {

@@ -151,6 +151,16 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(await site.events({ attrID: 'Plan', attrValue: 'pro' })).toHaveLength(1);
       expect(await site.events({ attrID: 'plan', attrValue: 'free' })).toHaveLength(1);
       expect(await site.events({ attrID: 'plan' })).toHaveLength(2);
+      expect((await site.events({ attrID: 'plan', asSent: true })).map(({ attributes }) => attributes)).toEqual([
+        [
+          ['Plan', 'pro'],
+          ['size', 'L'],
+        ],
+        [
+          ['Plan', 'pro'],
+          ['plan', 'free'],
+        ],
+      ]);
     });
 
     test('make two tags, attributes and profiles of contacts one, in every read, and two again', async () => {
@@ -195,6 +205,23 @@ export const describeEntryMerges = (newSite: NewSite): void => {
         [['plan', 'free']],
       ]);
       expect((await read()).map(({ fields }) => fields.contactProfileID)).toEqual(['retail', 'retail', '']);
+      const sent = {
+        account: site.account,
+        token: site.server.token,
+        browser: false,
+        include: ['claim' as const],
+        asSent: true,
+      };
+      expect(await site.store.getContact({ ...sent, contactUUID: c })).toMatchObject({
+        tags: [
+          { tagID: 'VIP', opt: true },
+          { tagID: 'vip', opt: true },
+        ],
+        attributes: [
+          ['Plan', 'pro'],
+          ['plan', 'free'],
+        ],
+      });
       for (const sort of ['created', 'seen'] as const) {
         for (const descending of [false, true]) {
           const order = { sort, descending };
@@ -300,6 +327,19 @@ export const describeEntryMerges = (newSite: NewSite): void => {
       expect(await site.browser.getContact(handle)).toMatchObject({ attributes: [['plan', 'claimed']] });
       await site.browser.createContact({ attributes: [['Plan', 'again']] });
       expect(await site.browser.getContact(handle)).toMatchObject({ attributes: [['plan', 'again']] });
+    });
+
+    test('give a claim that is full the newest value of a merged attribute', async () => {
+      const site = await newSite({ browserCatalogue: true, catalogues: { attr: [{ id: 'plan' }] } });
+      const others = Array.from({ length: limits.attributesPerClaim - 1 }, (_, nth) => [`a${nth}`, 'x'] as const);
+      const { contactUUID: handle } = await site.browser.createContact({ attributes: [['Plan', 'old'], ...others] });
+      await merger(site).merge('attr', 'plan', 'Plan');
+      for (const value of ['new', 'newest']) {
+        await site.browser.createContact({ attributes: [['Plan', value]] });
+        const { attributes } = await site.browser.getContact(handle);
+        expect(attributes).toHaveLength(limits.attributesPerClaim);
+        expect(attributes).toContainEqual(['plan', value]);
+      }
     });
 
     test('let browser tokens use the other ID only if they may use the kept one', async () => {

@@ -1,4 +1,5 @@
 /** What clients sent and what they were told, kept outside the server, to be compared with what the server holds. */
+import { setTimeout as wait } from 'node:timers/promises';
 import Database from '../../../src/store/sqlite/database/better-sqlite3.ts';
 
 interface Sent {
@@ -15,6 +16,10 @@ interface LedgerOptions {
   readonly onlyBatches?: boolean;
   /** Characters that each event of a batch carries along. */
   readonly ballast?: number;
+  /** The wait after a request that was not answered 200. */
+  readonly pauseMilliseconds?: number;
+  /** Servers, one of which is asked for an event of its own as soon as it is acknowledged. */
+  readonly readBack?: readonly string[];
 }
 
 export interface Load {
@@ -36,12 +41,20 @@ interface Ledger {
   readonly endings: ReadonlyMap<string, number>;
   /** Answers 503 that did not say when to come again. */
   readonly withoutRetryAfter: number;
+  /** Acknowledged events that the next read did not show. */
+  readonly unseen: readonly string[];
 }
+
+/** Why there was no answer. */
+const causeOf = (error: unknown): string => {
+  const { code, message } = ((error as Error).cause ?? error) as Error & { code?: string };
+  return code ?? message;
+};
 
 const keyOf = ({ userUUID, eventUUID }: Sent) => `${userUUID} ${eventUUID}`;
 
 export const createLedger = (clients: number, options: LedgerOptions = {}): Ledger => {
-  const { batch = 20, onlyBatches = false, ballast = 0 } = options;
+  const { batch = 20, onlyBatches = false, ballast = 0, pauseMilliseconds = 5, readBack = [] } = options;
   const acknowledged = new Set<string>();
   const unacknowledged = new Set<Sent[]>();
   const endings = new Map<string, number>();
@@ -50,6 +63,23 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     ballast > 0 ? { eventAttrArray: [{ attrID: 'ballast', attrValue: eventUUID.padEnd(ballast, 'x') }] } : {};
   let made = 0;
   let withoutRetryAfter = 0;
+  const unseen: string[] = [];
+
+  const count = (name: string) => endings.set(name, (endings.get(name) ?? 0) + 1);
+
+  /** A read that is refused shows nothing, and promises nothing. */
+  const read = async (token: string, event: Sent): Promise<void> => {
+    const url = readBack[made % readBack.length];
+    const query = `userUUID=${event.userUUID}&limit=100`;
+    try {
+      const response = await fetch(`${url}/event/getEvent?${query}`, { headers: { Authorization: `Bearer ${token}` } });
+      const page = (await response.json()) as { event: Sent[] };
+      count(`read ${response.status}`);
+      if (response.ok && !page.event.some(({ eventUUID }) => eventUUID === event.eventUUID)) unseen.push(keyOf(event));
+    } catch (error) {
+      count(`read ${causeOf(error)}`);
+    }
+  };
 
   const make = (): Sent => {
     made += 1;
@@ -70,8 +100,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
       if (answer.event?.some(({ status }) => status !== '200')) return { broken: 'an event of a batch' };
       return { status: response.status, retryAfter: response.headers.get('Retry-After') };
     } catch (error) {
-      const { code, message } = ((error as Error).cause ?? error) as Error & { code?: string };
-      return { broken: code ?? message };
+      return { broken: causeOf(error) };
     }
   };
 
@@ -83,7 +112,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
       : { tokenUUID: token, event: events.map((event) => ({ eventID: 2, ...event, ...ballastOf(event) })) };
     const ending = await ask(url, body, single);
     const name = 'status' in ending ? String(ending.status) : ending.broken;
-    endings.set(name, (endings.get(name) ?? 0) + 1);
+    count(name);
     if ('status' in ending && ending.status === 503 && !(Number(ending.retryAfter) >= 1)) withoutRetryAfter += 1;
     if (name !== '200') {
       unacknowledged.add(events);
@@ -91,12 +120,14 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     }
     for (const event of events) acknowledged.add(keyOf(event));
     unacknowledged.delete(events);
+    if (readBack.length > 0) await read(token, events.at(-1) as Sent);
     return true;
   };
 
   return {
     acknowledged,
     endings,
+    unseen,
     get made() {
       return made;
     },
@@ -109,7 +140,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
         while (!stopped) {
           const events = Array.from({ length: onlyBatches || number % 4 === 0 ? batch : 1 }, make);
           // The server is gone, or going: no need to ask it as fast as one can.
-          if (!(await post(url, token, events))) await new Promise((resolve) => setTimeout(resolve, 5));
+          if (!(await post(url, token, events))) await wait(pauseMilliseconds);
         }
       };
       const done = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));

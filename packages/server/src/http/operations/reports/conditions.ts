@@ -1,7 +1,8 @@
 /** From the filter of a request to the condition of a question: every name of an event becomes its eventID. */
 import { canonicalName } from '@firsthand/contract/fields';
 import type { Filter } from '@firsthand/contract/reports/filter';
-import { createEntryMerges } from '../../../identity/merged-entries.ts';
+import type { DimensionText } from '@firsthand/contract/reports/report';
+import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
 import type { Condition, UnitedIDs } from '../../../reports/questions.ts';
 import { eventIDsByName } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
@@ -49,6 +50,8 @@ export interface Meanings {
   readonly contacts: ContactsOf;
   /** The contacts of each group, for dimensions of contacts. */
   readonly lists: ContactLists;
+  /** The merges of dimensions whose values are IDs of entries. */
+  readonly merges: ReadonlyMap<DimensionText, EntryMerges>;
   /** When the report is asked: milliseconds since 1970. */
   readonly now: number;
 }

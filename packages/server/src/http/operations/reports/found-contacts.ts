@@ -5,7 +5,7 @@ import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/re
 import type { ContactWord } from '@firsthand/contract/reports/report';
 import { Refusal } from '../../../refusal.ts';
 import type { ContactList } from '../../../reports/questions.ts';
-import type { FoundContacts, SearchEnd, Store } from '../../../store/store.ts';
+import type { FoundContacts, ListedEntry, SearchEnd, Store } from '../../../store/store.ts';
 
 type Contacts = Pick<Store, 'searchContact' | 'numberContacts'>;
 
@@ -68,17 +68,16 @@ export const findContacts = async (find: FindContacts, filters: readonly Filter[
   return found;
 };
 
-const catalogueOf = { contactProfileID: 'profile', contactTagID: 'tag' } as const;
+export const catalogueOf = { contactProfileID: 'profile', contactTagID: 'tag' } as const;
 
-/** The contacts with each profile or tag that the account lists. */
+/** The contacts with each profile or tag of `listed`, those that the account lists. */
 export const listContacts = async (
   find: FindContacts,
-  store: Pick<Store, 'listCatalogue'>,
-  account: number,
+  listed: readonly ListedEntry[],
   word: ContactWord,
 ): Promise<ContactList[]> => {
   const lists: ContactList[] = [];
-  for (const { id, mergedInto } of await store.listCatalogue({ account, kind: catalogueOf[word] })) {
+  for (const { id, mergedInto } of listed) {
     if (mergedInto !== null) continue;
     const contacts = await find({ [word]: id }, 'by');
     if (contacts.length > 0) lists.push({ value: id, contacts });

@@ -2,12 +2,13 @@
 import { limits } from '@firsthand/contract/limits';
 import { type Filter, partsOf } from '@firsthand/contract/reports/filter';
 import { type ContactWord, type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
+import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { ContactList } from '../../../reports/questions.ts';
 import type { Store } from '../../../store/store.ts';
 import { createTurns } from '../../../turns.ts';
 import { type Meanings, toEventKinds, toUnitedIDs } from './conditions.ts';
-import { createContactFinder, type FindContacts, findContacts, listContacts } from './found-contacts.ts';
+import { catalogueOf, createContactFinder, type FindContacts, findContacts, listContacts } from './found-contacts.ts';
 
 /** The part of the store that is read for this. */
 export type Known = Pick<Store, 'listCatalogue' | 'listSegments' | 'searchContact' | 'numberContacts'>;
@@ -54,7 +55,12 @@ export const createFindMeanings = (store: Known): FindMeanings => {
     const find: FindContacts = (condition, field) => takeTurn(account, () => search(condition, field));
     const contacts = await findContacts(find, filters);
     const lists = new Map<ContactWord, ContactList[]>();
-    for (const word of by.filter(isContactWord)) lists.set(word, await listContacts(find, store, account, word));
-    return { kinds: toEventKinds(events), united, contacts, lists, now };
+    const merges = new Map<DimensionText, EntryMerges>([['event', createEntryMerges(events)]]);
+    for (const word of by.filter(isContactWord)) {
+      const listed = await store.listCatalogue({ account, kind: catalogueOf[word] });
+      merges.set(word, createEntryMerges(listed));
+      lists.set(word, await listContacts(find, listed, word));
+    }
+    return { kinds: toEventKinds(events), united, contacts, lists, merges, now };
   };
 };

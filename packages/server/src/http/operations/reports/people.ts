@@ -1,7 +1,7 @@
 /** reportPeople: who is behind a number of a report. */
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
-import { funnelSeconds } from '@firsthand/contract/reports/report';
+import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
 import type { PeopleOf, Reports } from '../../../reports/questions.ts';
 import type { PeopleNames } from '../../../store/report-feed.ts';
 import type { Store } from '../../../store/store.ts';
@@ -21,7 +21,11 @@ type Input = WithoutSegments<InputOf<'reportPeople'>>;
 /** Which of the numbers of a report a checked request means. */
 const meantBy = (input: Input, range: Range, meanings: Meanings & Surroundings): PeopleOf => {
   const { by, value = [], step, cohort } = input;
-  const group = by && { ...toGrouping(by, range, meanings), values: value };
+  const group = by && {
+    ...toGrouping(by, range, meanings),
+    // The row may be of a report that was asked before a merge.
+    values: value.map((one, index) => (one && meanings.merges.get(by[index] as DimensionText)?.keptOf(one)) ?? one),
+  };
   if (step) {
     const { within = funnelSeconds, per = 'person', reached, dropped } = input;
     return {

@@ -419,6 +419,29 @@ describe('reportPeople', () => {
     expect(await questionsOf('reportPeople', fields)).toEqual([{ ...ofPeople, of }]);
   });
 
+  it('asks for the row of the kept entry where the value is the ID of one that is merged', async () => {
+    const token = { tokenUUID: scene.tokens.server };
+    const tag = [{ tagID: 'vip' }, { tagID: 'VIP' }];
+    await scene.post('/account/updateAccount', { ...token, tag });
+    for (const [catalogue, entryID, otherEntryID] of [
+      ['event', '7', '12'],
+      ['tag', 'vip', 'VIP'],
+    ]) {
+      await scene.post('/account/mergeEntry', { ...token, catalogue, entryID, otherEntryID });
+      onTestFinished(async () => {
+        await scene.post('/account/unmergeEntry', { ...token, catalogue, otherEntryID });
+      });
+    }
+    const valuesOf = async (by: string, value: readonly (string | null)[]) => {
+      const [question] = await questionsOf('reportPeople', { by, value });
+      return (question as { of?: { values?: unknown } }).of?.values;
+    };
+    expect(await valuesOf('event,attr:plan', ['12', '12'])).toEqual(['7', '12']);
+    expect(await valuesOf('event', ['9'])).toEqual(['9']);
+    expect(await valuesOf('contactTagID', ['VIP'])).toEqual(['vip']);
+    expect(await valuesOf('event,contactTagID', [null, ''])).toEqual([null, '']);
+  });
+
   it.each<[Fields, string, string]>([
     [{ value: ['pro'] }, 'value', 'is for a request with `by`'],
     [{ by: 'event' }, 'value', 'must have a value for each part of `by`'],

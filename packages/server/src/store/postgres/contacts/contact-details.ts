@@ -1,6 +1,6 @@
 /** Reads contacts: one contact, and one browser's claim by its handle. */
 import type { ContactView } from '../../../identity/contact-view.ts';
-import type { ContactMerges } from '../../../identity/merged-entries.ts';
+import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
 import {
   type NameOf,
@@ -86,7 +86,7 @@ export const createContactReader = (contacts: ContactFinder) => {
       const row = await contacts.answering(db, await contacts.byName(db, query));
       const groups = await rowsOf(db, [row]);
       const group = new Map(groups.flat().map(({ contact, contactUUID }) => [contact, contactUUID]));
-      const merges = await readMerges(db, account);
+      const merges = query.asSent ? noContactMerges : await readMerges(db, account);
       const [[view], tags, nameOf] = await Promise.all([
         viewsOf(db, groups, merges),
         listCatalogue(db, account, 'tag'),

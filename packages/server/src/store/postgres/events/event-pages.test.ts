@@ -8,9 +8,9 @@ import { openStore } from '../../open.ts';
 import type { PageBounds } from '../../rules/event-pages.ts';
 import type { EventPage, EventQuery, Store } from '../../store.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
-import { type ConnectionPool, openPool } from '../database/connection.ts';
+import { type Connection, type ConnectionPool, openPool } from '../database/connection.ts';
 import { readSnapshot } from '../transactions/transaction.ts';
-import { createEventPager } from './event-pages.ts';
+import { createEventPager, look } from './event-pages.ts';
 
 const perMonth = 6_000;
 /** The first and the last of a month, and those on both sides of where 5,000 of it have been looked at, from either end. */
@@ -120,4 +120,20 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     expect(pairs[0]?.events).toHaveLength(2);
     expect(numbersOf(pairs)).toEqual(inOrder(rare));
   });
+});
+
+test('prepares as many statements for attributes with a hundred merged entries as for one with two', async () => {
+  const texts = new Set<string>();
+  const read = async (sql: string) => {
+    texts.add(sql);
+    return [];
+  };
+  const db = { all: read, one: async (sql: string) => ({ looked: await read(sql), reached: null }) };
+  const range = { after: 0, through: 1, first: 0, last: 1 };
+  for (let count = 2; count <= 100; count += 1) {
+    const attrIDs = Array.from({ length: count }, (_, nth) => `attribute-${nth}`);
+    const query = { account: site.account, order: 'asc', limit: 1, eventIDs: undefined, attrIDs } as const;
+    await look(db as unknown as Connection, query, { stretches: undefined }, range, 1);
+  }
+  expect(texts.size).toBe(2);
 });

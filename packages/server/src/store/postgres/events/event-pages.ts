@@ -1,5 +1,6 @@
 /** Reads pages of events in sequence order. */
 import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
+import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
@@ -86,6 +87,15 @@ const looking = ({ stretches }: Pick<Source, 'stretches'>, order: 'ASC' | 'DESC'
   };
 };
 
+/**
+ * Returns an SQL condition that an event contains one of these attributes. Others may contain these bytes too: `hasAttribute` decides
+ * later. Its text is the same for all numbers of attributes, because each different one is prepared as a statement of its own.
+ */
+const containing = (sought: readonly Buffer[], next: (value: unknown) => string): string =>
+  sought.length === 1
+    ? `position(${next(sought[0])}::bytea in body) > 0`
+    : `EXISTS (SELECT 1 FROM unnest(${next(sought)}::bytea[]) AS sought WHERE position(sought in body) > 0)`;
+
 /** Returns an SQL condition for the filters that the source does not cover, and the values of its parameters from `$nth` on. */
 const fitting = ({ eventIDs, from, to, attrIDs, attrValue }: WithIDs<EventQuery>, nth: number) => {
   const values: unknown[] = [];
@@ -94,9 +104,11 @@ const fitting = ({ eventIDs, from, to, attrIDs, attrValue }: WithIDs<EventQuery>
     eventIDs !== undefined && `"eventID" = ANY (${next(eventIDs)}::integer[])`,
     from !== undefined && `"eventTime" >= ${next(from)}::bigint`,
     to !== undefined && `"eventTime" < ${next(to)}::bigint`,
-    // Other events may contain these bytes too: `hasAttribute` decides later.
     attrIDs !== undefined &&
-      `(${attrIDs.map((attrID) => `position(${next(toSought(attrID, attrValue))}::bytea in body) > 0`).join(' OR ')})`,
+      containing(
+        attrIDs.map((attrID) => toSought(attrID, attrValue)),
+        next,
+      ),
   ].filter((condition) => condition !== false);
   return { condition: conditions.join(' AND '), values };
 };
@@ -189,7 +201,7 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
     let looked = 0;
     let characters = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
-      events: await toStoredEvents(db, account, events, merges),
+      events: await toStoredEvents(db, account, events, asked.asSent ? noMerges : merges),
       next,
       through: ascending && next !== null ? next : await db.settled,
     });

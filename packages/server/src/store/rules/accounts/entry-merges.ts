@@ -22,6 +22,8 @@ export const toCatalogueMerges = (rows: readonly MergeRow[]): CatalogueMerges =>
   return { profile: mergesOf('profile'), tag: mergesOf('tag'), attr: mergesOf('attr'), event: mergesOf('event') };
 };
 
+export const noMerges: CatalogueMerges = toCatalogueMerges([]);
+
 /** Whether Firsthand adds this attribute itself. Accounts need not list it and cannot forbid it to browsers. */
 export const isOurs = (attrID: string): boolean => attrID === robotMark.attrID || isLabelID(attrID);
 

@@ -1,5 +1,5 @@
 /** Reads contacts: a contact's own record, and what a browser token's handle shows. */
-import type { ContactMerges } from '../../../identity/merged-entries.ts';
+import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
 import {
   type NameOf,
@@ -73,7 +73,7 @@ export const createContactReader = (db: Connection) => {
       const row = contacts.answering(contacts.byName(query).contact);
       const group = groupOf(row);
       const nameOf = naming(account);
-      const merges = catalogues.merges(account);
+      const merges = query.asSent ? noContactMerges : catalogues.merges(account);
       return {
         ...toContactDetail(row, viewOf(group, merges), nameOf, catalogues.list(account, 'tag')),
         ...tellLists({

@@ -1,5 +1,6 @@
 /** Reads events page by page, in the order of their sequences. */
 import type { WithIDs } from '../../rules/accounts/catalogue-rules.ts';
+import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type PageBounds, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
@@ -75,7 +76,7 @@ export const createEventPager = (
     const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, ...sequences });
     const { sources, days } = sourcesOf(query, accountDays);
     const matches = createMatcher(query);
-    const presenter = createPresenter(account, merges);
+    const presenter = createPresenter(account, asked.asSent ? noMerges : merges);
     const events: StoredEvent[] = [];
     let looked = 0;
     let characters = 0;

@@ -1,0 +1,78 @@
+// Stands before a PostgreSQL, as a socket, and cuts connections when the COMMIT of a write passes: before PostgreSQL gets it, after it was
+// done, or half a second before it is done, as by a network that delivers late.
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+
+const commit = Buffer.from('COMMIT\0');
+const begin = Buffer.from('BEGIN');
+const readOnly = Buffer.from('READ ONLY');
+const socketIn = (folder: string) => join(folder, '.s.PGSQL.5432');
+const lateMilliseconds = 500;
+
+const ways = ['before', 'after', 'late'] as const;
+type Way = (typeof ways)[number];
+
+export interface CuttingProxy {
+  /** How often a commit was cut off before it was done, after, and just before it was done nevertheless. */
+  readonly cuts: Readonly<Record<Way, number>>;
+  close(): Promise<void>;
+}
+
+/** Listens in `folder` for the PostgreSQL whose socket is in `target`, and cuts a share of the commits while `isCutting` says so. */
+export const openCuttingProxy = async (
+  folder: string,
+  target: string,
+  { share, isCutting }: { share: number; isCutting: () => boolean },
+): Promise<CuttingProxy> => {
+  const cuts = { before: 0, after: 0, late: 0 };
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const postgres = connect(socketIn(target));
+    let way: Way | undefined;
+    let isReading = false;
+    const end = () => {
+      client.destroy();
+      if (way !== 'late') postgres.destroy();
+    };
+    for (const socket of [client, postgres]) {
+      open.add(socket);
+      socket.on('error', end).on('close', () => {
+        open.delete(socket);
+        end();
+      });
+    }
+    client.on('data', (bytes) => {
+      if (bytes.includes(begin)) isReading = bytes.includes(readOnly);
+      if (bytes.includes(commit) && !isReading && isCutting() && Math.random() < share) {
+        way = ways[Math.floor(Math.random() * ways.length)] as Way;
+        if (way !== 'after') {
+          cuts[way] += 1;
+          end();
+          if (way === 'late') setTimeout(() => postgres.end(bytes), lateMilliseconds);
+          return;
+        }
+      }
+      postgres.write(bytes);
+    });
+    postgres.on('data', (bytes) => {
+      // The tag of its answer is the same word.
+      if (way === 'after' && bytes.includes(commit)) {
+        cuts.after += 1;
+        end();
+      } else if (way !== 'late') client.write(bytes);
+    });
+  });
+  mkdirSync(folder, { recursive: true });
+  await new Promise<void>((resolve) => server.listen(socketIn(folder), resolve));
+  chmodSync(folder, 0o755);
+  chmodSync(socketIn(folder), 0o777);
+  return {
+    cuts,
+    async close() {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(socketIn(folder), { force: true });
+    },
+  };
+};
