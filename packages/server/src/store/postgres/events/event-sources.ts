@@ -85,7 +85,7 @@ export const createEventSources = (contacts: ContactFinder) => {
 
   /** Returns the source of a query. Throws a Refusal when the contactUUID names no contact. */
   return async (db: AccountConnection, query: WithIDs<EventQuery>): Promise<Source> => {
-    const { account, userUUID, contactUUID, externalID } = query;
+    const { userUUID, contactUUID, externalID } = query;
     const user = userUUID === undefined ? undefined : ((await findUser(db, userUUID)) ?? 0);
     if (contactUUID !== undefined || externalID !== undefined) {
       return ofContact(db, { contactUUID, externalID }, user);
