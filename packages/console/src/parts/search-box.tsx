@@ -1,5 +1,5 @@
 /** A search box whose text is in the address, a moment after it was typed. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, setQuery } from '../address.ts';
 
 const typingMs = 200;
@@ -7,9 +7,20 @@ const typingMs = 200;
 export const SearchBox = ({ label }: { readonly label: string }) => {
   const inAddress = query.value.get('text') ?? '';
   const [text, setText] = useState(inAddress);
-  useEffect(() => setText(inAddress), [inAddress]);
+  // What this box has put there is behind what was typed since, and has no space at its end.
+  const put = useRef(inAddress);
   useEffect(() => {
-    const timer = setTimeout(() => setQuery({ text: text.trim() }, { replace: true }), typingMs);
+    if (inAddress === put.current) return;
+    put.current = inAddress;
+    setText(inAddress);
+  }, [inAddress]);
+  useEffect(() => {
+    const next = text.trim();
+    if (next === put.current) return;
+    const timer = setTimeout(() => {
+      put.current = next;
+      setQuery({ text: next }, { replace: true });
+    }, typingMs);
     return () => clearTimeout(timer);
   }, [text]);
   return (

@@ -120,7 +120,11 @@ const tasks: readonly Task[] = [
     ready: 'Ann Lemon',
     task: async (page) => {
       await reach(page, 'Name or e-mail address');
+      // With a rest, after which the box puts what was typed into the address.
+      await page.keyboard.type('ann ');
+      await expect.poll(() => new URL(page.url()).searchParams.get('text'), soon).toBe('ann');
       await page.keyboard.type('lemon');
+      await expect.poll(() => new URL(page.url()).searchParams.get('text'), soon).toBe('ann lemon');
       await expect.poll(() => page.locator('tbody tr').count(), soon).toBe(1);
       await press(page, /Ann Lemon/);
       await shows(page, 'Who this is');
