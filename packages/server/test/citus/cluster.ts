@@ -64,7 +64,7 @@ export const startCluster = async (cluster: string, settings: Partial<Record<Nod
   mkdirSync(cluster, { recursive: true });
   // Each node runs as nobody, when root starts it.
   chmodSync(cluster, 0o755);
-  // All have ended, one way or the other, before a failure is told.
+  // All have ended, one way or the other, before a failure is thrown.
   const started = await Promise.allSettled(nodes.map((node) => startNode(cluster, node, settings[node])));
   for (const each of started) if (each.status === 'rejected') throw each.reason;
   const [coordinator, ...workers] = nodes.map((node) => urlOfNode(cluster, node, 'postgres'));

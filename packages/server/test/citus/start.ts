@@ -15,7 +15,7 @@ const end = async () => {
 };
 process.on('SIGINT', end);
 process.on('SIGTERM', end);
-// What is started stays until it is told to end.
+// The cluster runs until this process gets SIGINT or SIGTERM.
 const alive = setInterval(() => {}, 2 ** 30);
 try {
   console.log(await startCluster(folder));

@@ -80,7 +80,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
   };
 
   /**
-   * Finds the link with this secret. Throws Refusal as `find` does. It is looked up before anything counts, so that whoever guesses holds up
+   * Finds the link with this secret. Throws Refusal as `find` does. It is looked up before anything counts, so that somebody who guesses holds up
    * nobody at the same address who has a link. The look-up of a wrong one reads one index, which costs less than its request did.
    */
   const open = async (secret: unknown, address: string): Promise<OpenLink> => {
