@@ -107,7 +107,7 @@ const session: readonly Interaction[] = [
   ],
   ...[button('Merge'), press('Escape'), button('Erase'), press('Escape')],
   ...[link('Catalogue'), link('Attributes'), link('Tags'), button('Add …'), press('Escape'), link('Segments')],
-  ...[link('Settings'), button('Make a token'), press('Escape'), link('Privacy'), link('Audit log'), link('Tokens')],
+  ...[link('Settings'), button('Make a token'), press('Escape'), link('Account'), link('Audit log'), link('Tokens')],
 ];
 
 const signedIn = async (browser: Browser, url: string) => {
