@@ -7,7 +7,7 @@ export const define = (command: Command): void => {
   addSettings(command, ['databaseURL'])
     .option(
       '--citus',
-      'experimental: spread its tables over a Citus cluster, on which most operations fail; do not use it yet',
+      'experimental: spread its tables over a Citus cluster, which refuses some of them; do not use it yet',
     )
     .action(migrate);
 };
