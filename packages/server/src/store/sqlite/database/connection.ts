@@ -41,7 +41,9 @@ export const openConnection = (path: string | Buffer, mode: 'serve' | 'write' | 
     }
     // SQLite reports nothing when it leaves a setting unchanged.
     if (!isLogged || db.pragma('synchronous', { simple: true }) !== 2) {
-      throw new StoreUnusable(`${isInMemory ? 'a database in memory' : path} cannot be put into WAL mode, or does not sync its commits`);
+      throw new StoreUnusable(
+        `${isInMemory ? 'a database in memory' : path} cannot be put into WAL mode, or does not sync its commits`,
+      );
     }
     return db;
   } catch (error) {
