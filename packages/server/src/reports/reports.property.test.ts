@@ -330,6 +330,35 @@ const busyHistory = historyWith(
     .map((asked) => ({ ...withRange(asked), edges: asked.edges })),
 );
 
+/** Events of many groups, a few of which have most, and breakdowns of which the first ones are wanted. */
+const crowdedHistory = historyWith(
+  fc.boolean(),
+  fc.array(
+    fc.tuple(eventArbitrary, fc.nat({ max: 6 }), fc.nat({ max: 40 })).map(([event, most, page]) => ({
+      ...event,
+      attributes: new Map([...event.attributes, ['page', `/${page % (most * most + 1)}`]]),
+    })),
+    { minLength: 20, maxLength: 60 },
+  ),
+  fc
+    .record({
+      ...base,
+      report: fc.constant('breakdown' as const),
+      value,
+      dimensions: fc.tuple(
+        fc.oneof(
+          fc.constant({ attrID: 'page' }),
+          fc.record({ attrID: fc.constant('page'), of: fc.constantFrom('first', 'last') }),
+        ),
+      ),
+      offsets,
+      sort: fc.constantFrom('events' as const, 'users' as const, 'people' as const, 'sessions' as const),
+      limit: fc.integer({ min: 1, max: 3 }),
+      edges,
+    })
+    .map(withRange),
+);
+
 const folder = mkdtempSync(join(tmpdir(), 'firsthand-reports-'));
 const worlds: TestFeed[] = [];
 const feedOf = (account: number) => (worlds[account - 1] as TestFeed).feed;
@@ -413,6 +442,13 @@ test('every report is that of the model, whatever happened between two askings, 
 test('totals are those of the model where most events follow another one of their session', async () => {
   await fc.assert(
     fc.asyncProperty(busyHistory, async (lived) => void (await live(lived))),
+    { numRuns: runs(3, 60) },
+  );
+});
+
+test('the first of many groups are those of the model', async () => {
+  await fc.assert(
+    fc.asyncProperty(crowdedHistory, async (lived) => void (await live(lived))),
     { numRuns: runs(3, 60) },
   );
 });

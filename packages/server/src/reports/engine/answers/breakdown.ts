@@ -3,28 +3,25 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownAnswer, BreakdownQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { runWith } from '../values.ts';
-import { countGroups } from './counting.ts';
+import { countFirstGroups } from './first-groups.ts';
 import { inOrderOf, keysOf, prepareGroups, sameGroup, valuesIn } from './groups.ts';
 import { summedUp, toMeasures } from './measures.ts';
-
-const sortColumns = { events: 'events', users: 'users', people: 'people', sessions: 'sessions' } as const;
 
 export const answerBreakdown = async (
   connection: DuckDBConnection,
   source: Source,
   question: BreakdownQuestion,
 ): Promise<BreakdownAnswer> => {
-  const { dimensions, value, sort, limit } = question;
+  const { dimensions, value, sort } = question;
   const { sessions, write, isRepeated, bySession } = await prepareGroups(connection, source, question);
   const keys = keysOf(dimensions);
-  const order = `${sortColumns[sort]} DESC, ${inOrderOf(keys)}`;
-  const { total, rows, further, others } = await countGroups(connection, source, question, {
+  const order = `${sort} DESC, ${inOrderOf(keys)}`;
+  const { total, rows, further, others } = await countFirstGroups(connection, source, question, {
     keys,
     sessions,
     bySession,
     hits: (values, wanted) => write(values, wanted),
     ...(isRepeated && { once: (values, wanted) => write(values, { ...wanted, once: true }) }),
-    first: { order, limit },
   });
   const ranked = `SELECT *, row_number() OVER (ORDER BY ${order}) AS rank FROM first`;
   const valued =

@@ -1,5 +1,5 @@
 /**
- * Counts the distinct users, people and sessions in groups of events, in all, and in those that are not among the first groups.
+ * Counts the distinct users, people and sessions in groups of events, in all groups, and in those that are not among some of them.
  *
  * Users, contacts and sessions are numbers without many gaps, so a set of them is a bitmap: the sets of several groups are united without
  * another look at the events, and a group takes some 100 KB for a million events where a hash table takes 16 bytes for each of its pairs.
@@ -21,16 +21,15 @@ const eventsPerByte = 0.02;
 /** Writes a query of events with the columns `keys` and `user`, and what is wanted. */
 export type WriteHits = (values: Values, wanted: Wanted) => string;
 
-interface Counted {
-  readonly total: Row | undefined;
-  /** The first groups, or all, each with its keys. */
-  readonly rows: readonly Row[];
-  /** How many groups are not in `rows`, and what is in them. */
-  readonly further: number;
-  readonly others: Row | undefined;
+/** What can be asked of the temporary table `groups`: of each group its keys, `events`, `users`, `people` and `sessions`. */
+export interface Counted {
+  /** The measures of all events. */
+  total(): Promise<Row | undefined>;
+  /** Those of all groups but the ones in a table. */
+  without(table: string): Promise<Row | undefined>;
 }
 
-interface Groups {
+export interface Groups {
   readonly keys: readonly string[];
   readonly hits: WriteHits;
   readonly sessions: Sessions;
@@ -40,11 +39,17 @@ interface Groups {
   readonly withAdds?: boolean;
   /** If an event may be of several groups: writes each event once, without its groups. */
   readonly once?: WriteHits | undefined;
-  /** How many groups there are at most, if that is known. */
-  readonly most?: number;
-  /** Without it all groups are returned, in any order. */
-  readonly first?: { readonly order: string; readonly limit: number };
+  /** How many groups there are at most, and how many events. */
+  readonly size: Size;
 }
+
+export interface Size {
+  readonly groups: number;
+  readonly events: number;
+}
+
+/** The number of events in hits. */
+export const numberOfEvents = (bySession: boolean): string => (bySession ? 'sum(events)::BIGINT' : 'count(*)');
 
 /** The range is made longer to a multiple of 8: DuckDB sets the bits that are missing from a byte again and again, which doubles the time. */
 const bitmap = (number: string, lowest: number, greatest: number, filter = ''): string => {
@@ -60,69 +65,47 @@ export const countGroups = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
-  { keys, hits, sessions, bySession = false, withAdds = false, once, most, first }: Groups,
+  { keys, hits, sessions, bySession = false, withAdds = false, once, size: { groups, events } }: Groups,
 ): Promise<Counted> => {
   const list = keys.join(', ');
-  const numberOfEvents = bySession ? 'sum(events)::BIGINT' : 'count(*)';
-  const notFirst = `h ANTI JOIN first t ON ${sameGroup(keys)}`;
-
-  /** Reads the temporary table `groups`: of each its keys and counts. */
-  const readGroups = async (): Promise<{ rows: readonly Row[]; further: number }> => {
-    const limit = first ? `ORDER BY ${first.order} LIMIT ${first.limit}` : '';
-    await runSQL(connection, `CREATE TEMP TABLE first AS SELECT * FROM groups ${limit}`);
-    const rows = await runSQL(connection, `SELECT * FROM first ${limit}`);
-    const [counted] = await runSQL(connection, 'SELECT count(*) AS groups FROM groups');
-    return { rows, further: Number(counted?.groups) - rows.length };
-  };
+  const notIn = (table: string): string => `h ANTI JOIN ${table} t ON ${sameGroup(keys)}`;
 
   const users = source.bounds.user;
   const people = users + (await source.greatestContact(connection));
   const numbersOfSessions = bySession ? 0 : sessions.greatest - sessions.lowest + 1;
   const bytesOfGroup = (users + people + numbersOfSessions) / 8;
-  const fitsFor = (groups: number, events: number): boolean =>
-    groups * bytesOfGroup <= Math.min(mostOfMemory * source.memoryBytes, events / eventsPerByte);
-  const groupsOf = async () => {
-    const [size] = await runWith(
-      connection,
-      (values) =>
-        `SELECT count(*) AS groups, sum(events) AS events FROM (SELECT ${list}, ${numberOfEvents} AS events FROM (${hits(values, {})}) GROUP BY ${list})`,
-    );
-    return [Number(size?.groups), Number(size?.events ?? 0)] as const;
-  };
-  const [groups, events] =
-    most !== undefined
-      ? ([most, Number.POSITIVE_INFINITY] as const)
-      : once
-        ? ([Number.POSITIVE_INFINITY, 0] as const)
-        : await groupsOf();
-  if (!fitsFor(groups, events)) {
+  const bytes = groups * bytesOfGroup;
+  if (bytes > Math.min(mostOfMemory * source.memoryBytes, events / eventsPerByte)) {
     const found = (values: Values) => hits(values, { person: true, session: true, sequence: once !== undefined });
     // An event is in a group once, though it may be in several.
     await runWith(
       connection,
-      (values) => `CREATE TEMP TABLE counted AS SELECT ${list}, GROUPING(${list}) AS total, ${byHashes}
+      (values) => `CREATE OR REPLACE TEMP TABLE counted AS SELECT ${list}, GROUPING(${list}) AS total, ${byHashes}
         FROM (${found(values)}) GROUP BY ${once ? list : `GROUPING SETS ((), (${list}))`}`,
     );
-    await runSQL(connection, 'CREATE TEMP TABLE groups AS SELECT * FROM counted WHERE total = 0');
+    await runSQL(connection, 'CREATE OR REPLACE TEMP TABLE groups AS SELECT * FROM counted WHERE total = 0');
     const all = once && ((values: Values) => once(values, { person: true, session: true, sequence: true }));
-    const [total] = all
-      ? await runWith(connection, (values) => `SELECT ${byHashes} FROM (${all(values)})`)
-      : await runSQL(connection, 'SELECT * FROM counted WHERE total > 0');
-    const { rows, further } = await readGroups();
-    if (further === 0) return { total, rows, further, others: undefined };
-    const [others] = await runWith(connection, (values) => {
-      if (!all) return `SELECT ${byHashes} FROM (${found(values)}) ${notFirst}`;
-      const inRows = `SELECT sequence FROM (${found(values)}) h SEMI JOIN first t ON ${sameGroup(keys)}`;
-      return `SELECT ${byHashes} FROM (${all(values)}) ANTI JOIN (${inRows}) USING (sequence)`;
-    });
-    return { total, rows, further, others };
+    const count = async (write: (values: Values) => string): Promise<Row | undefined> =>
+      (await runWith(connection, (values) => `SELECT ${byHashes} FROM ${write(values)}`))[0];
+    return {
+      total: async () =>
+        all
+          ? count((values) => `(${all(values)})`)
+          : (await runSQL(connection, 'SELECT * FROM counted WHERE total > 0'))[0],
+      without: (table) =>
+        count((values) => {
+          if (!all) return `(${found(values)}) ${notIn(table)}`;
+          const inTable = `SELECT sequence FROM (${found(values)}) h SEMI JOIN ${table} t ON ${sameGroup(keys)}`;
+          return `(${all(values)}) ANTI JOIN (${inTable}) USING (sequence)`;
+        }),
+    };
   }
 
   // Looking at each bit of whole users costs less than reading their events again while there are fewer.
   const { isOwned, whole } = await writeOwned(connection, source, question, Math.min(events, source.through) / groups);
   await runSQL(
     connection,
-    `CREATE TEMP TABLE mask AS SELECT ~${bitmap('"user"', 0, users)} AS unowned
+    `CREATE OR REPLACE TEMP TABLE mask AS SELECT ~${bitmap('"user"', 0, users)} AS unowned
       FROM (SELECT "user" FROM owned UNION ALL SELECT "user" FROM whole)`,
   );
   const ifAdds = withAdds ? 'FILTER (WHERE adds)' : '';
@@ -138,15 +121,15 @@ export const countGroups = async (
   const together = groups * (users + numbersOfSessions) <= 8 * atOnce;
   await runWith(connection, (values) => {
     const withSessions = together ? `, 0 AS part, ${allSessions}` : '';
-    return `CREATE TEMP TABLE user_bits AS SELECT *, ${numbersOfUsers}${together ? `, ${numberOfSessions}` : ''} FROM (
-      SELECT ${list}, ${numberOfEvents} AS events, ${bitmap('"user"', 0, users, ifAdds)} AS users${withSessions}
+    return `CREATE OR REPLACE TEMP TABLE user_bits AS SELECT *, ${numbersOfUsers}${together ? `, ${numberOfSessions}` : ''} FROM (
+      SELECT ${list}, ${numberOfEvents(bySession)} AS events, ${bitmap('"user"', 0, users, ifAdds)} AS users${withSessions}
       FROM (${hits(values, { session: together, adds: withAdds })}) GROUP BY ${list})`;
   });
   const sessionTable = together ? 'user_bits' : 'session_bits';
   if (!together) {
     await runSQL(
       connection,
-      `CREATE TEMP TABLE session_bits AS SELECT ${list}, 0 AS part, NULL::BIT AS sessions, 0 AS numberOfSessions FROM user_bits LIMIT 0`,
+      `CREATE OR REPLACE TEMP TABLE session_bits AS SELECT ${list}, 0 AS part, NULL::BIT AS sessions, 0 AS numberOfSessions FROM user_bits LIMIT 0`,
     );
     // In ranges of their numbers, which grow with time, so that an event's row is read for one range only.
     const parts = Math.ceil((groups * numbersOfSessions) / (8 * atOnce));
@@ -180,12 +163,12 @@ export const countGroups = async (
         : 'user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1';
       parts.push(`SELECT ${list}, ${personBits} FROM ${found} GROUP BY ${list}`);
     }
-    return `CREATE TEMP TABLE owner_bits AS SELECT ${list}, bit_or(people) AS people
+    return `CREATE OR REPLACE TEMP TABLE owner_bits AS SELECT ${list}, bit_or(people) AS people
       FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}) GROUP BY ${list}`;
   });
   await runSQL(
     connection,
-    `CREATE TEMP TABLE groups AS SELECT h.* EXCLUDE (unowned), t.sessions, unowned + coalesce(o.people, 0) AS people
+    `CREATE OR REPLACE TEMP TABLE groups AS SELECT h.* EXCLUDE (unowned), t.sessions, unowned + coalesce(o.people, 0) AS people
       FROM (SELECT ${list}, events, numberOfUsers AS users, numberOfUnowned AS unowned FROM user_bits) h
       JOIN (SELECT ${list}, sum(numberOfSessions) AS sessions FROM ${sessionTable} GROUP BY ${list}) t ON ${sameGroup(keys)}
       LEFT JOIN (SELECT ${list}, bit_count(people) AS people FROM owner_bits) o ON ${sameGroup(keys).replaceAll('t.', 'o.')}`,
@@ -202,6 +185,5 @@ export const countGroups = async (
     );
     return row;
   };
-  const { rows, further } = await readGroups();
-  return { total: await united(''), rows, further, others: further === 0 ? undefined : await united(notFirst) };
+  return { total: () => united(''), without: (table) => united(notIn(table)) };
 };

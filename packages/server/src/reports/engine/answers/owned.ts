@@ -21,7 +21,7 @@ export const writeOwned = async (
   // Somebody may own a user of whom no event was stored yet.
   await runWith(
     connection,
-    (values) => `CREATE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
+    (values) => `CREATE OR REPLACE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
       WHERE "user" <= ${values.integer(greatest)} GROUP BY "user"
       HAVING ${isWhole(source.through)}`,
   );
@@ -31,7 +31,7 @@ export const writeOwned = async (
       const scope = createScope(source, question, values);
       scope.add('"user"', 'e."user"');
       const logged = scope.rows({ withPerson: false, where: 'contact > 0' });
-      return `CREATE TEMP TABLE logged AS SELECT DISTINCT "user" FROM (${logged})`;
+      return `CREATE OR REPLACE TEMP TABLE logged AS SELECT DISTINCT "user" FROM (${logged})`;
     });
   if (contact > 0) await runSQL(connection, 'DELETE FROM whole WHERE "user" IN (SELECT "user" FROM logged)');
   const [counted] = await runSQL(connection, 'SELECT count(*) AS whole FROM whole');
@@ -39,7 +39,7 @@ export const writeOwned = async (
   if (whole > mostWhole) await runSQL(connection, 'DELETE FROM whole');
   await runWith(
     connection,
-    (values) => `CREATE TEMP TABLE owned AS SELECT 0 AS "user"
+    (values) => `CREATE OR REPLACE TEMP TABLE owned AS SELECT 0 AS "user"
       UNION SELECT "user" FROM ${owners} WHERE "user" <= ${values.integer(greatest)} AND "user" NOT IN (SELECT "user" FROM whole)
       ${contact > 0 ? 'UNION SELECT "user" FROM logged' : ''}`,
   );

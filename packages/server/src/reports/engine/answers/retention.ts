@@ -6,6 +6,9 @@ import { runSQL, runWith } from '../values.ts';
 import { createGrid, isGridOf, valuesOfSpans } from './grid.ts';
 import { createScope } from './scope.ts';
 
+/** The place that stands for the first event of a period, where every event begins and comes back. */
+const firstOf = (period: string): string => `2 * ${period}`;
+
 /**
  * Makes the temporary tables `periods`, of each person and period the first and last places of events that count, and `cohorts`, of each person
  * the period and place of its first one.
@@ -19,29 +22,35 @@ export const prepareCohorts = async (
   const starts = edges.slice(0, -1).map((edge, period) => [edge, period] as const);
   const grid = createGrid(from, edges.slice(1, -1));
   const arePeriods = isGridOf(grid, edges);
+  // Where every event counts, their number says whether one of a period follows the first: no event's place is read.
+  const areAll = first === null && back === null;
+  const ends = areAll
+    ? `${firstOf('period')} AS first, ${firstOf('period')} + (events > 1)::INTEGER AS back`
+    : 'first, back';
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
     const meets = (condition: Condition | null) => (condition === null ? 'true' : scope.meets(condition));
     const [isFirst, isBack] = [meets(first), meets(back)];
-    scope.add(arePeriods ? 'period' : 'span', scope.spanOf(grid));
-    scope.add('place', scope.place);
+    scope.add('span', scope.spanOf(grid));
+    if (!areAll) scope.add('place', scope.place);
     if (first) scope.add('is_first', isFirst);
     if (back) scope.add('is_back', isBack);
     const rows = scope.rows({
       where: first && back ? `${scope.matched} AND (${isFirst} OR ${isBack})` : scope.matched,
     });
-    const part = arePeriods ? 'period' : 'span';
-    return `CREATE TEMP TABLE ${arePeriods ? 'periods' : 'cells'} AS SELECT person, ${part},
-        min(place) ${first ? 'FILTER (WHERE is_first)' : ''} AS first, max(place) ${back ? 'FILTER (WHERE is_back)' : ''} AS back
-      FROM (${rows}) GROUP BY person, ${part}`;
+    const counted = areAll
+      ? 'count(*) AS events'
+      : `min(place) ${first ? 'FILTER (WHERE is_first)' : ''} AS first, max(place) ${back ? 'FILTER (WHERE is_back)' : ''} AS back`;
+    return `CREATE TEMP TABLE cells AS SELECT person, span, ${counted} FROM (${rows}) GROUP BY person, span`;
   });
-  if (!arePeriods)
-    await runWith(
-      connection,
-      (values) => `CREATE TEMP TABLE periods AS
-        WITH spans AS (${valuesOfSpans(grid, starts, 'SELECT DISTINCT span FROM cells', values)})
-        SELECT person, value AS period, min(first) AS first, max(back) AS back FROM cells JOIN spans USING (span) GROUP BY person, value`,
-    );
+  await runWith(connection, (values) => {
+    const united = areAll ? 'sum(events) AS events' : 'min(first) AS first, max(back) AS back';
+    const inPeriods = arePeriods
+      ? 'SELECT * EXCLUDE (span), span AS period FROM cells'
+      : `SELECT person, value AS period, ${united} FROM cells
+          JOIN (${valuesOfSpans(grid, starts, 'SELECT DISTINCT span FROM cells', values)}) USING (span) GROUP BY person, value`;
+    return `CREATE TEMP ${arePeriods ? 'VIEW' : 'TABLE'} periods AS SELECT person, period, ${ends} FROM (${inPeriods})`;
+  });
   await runSQL(
     connection,
     `CREATE TEMP TABLE cohorts AS SELECT person, min(period) AS cohort, arg_min(first, period) AS first

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { sessionPauseMilliseconds, type TotalsAnswer, type TotalsQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { type Row, runWith } from '../values.ts';
+import { type Row, runSQL, runWith } from '../values.ts';
 import { countGroups } from './counting.ts';
 import { createGrid, isGridOf, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
@@ -36,9 +36,9 @@ export const answerTotals = async (
     areIntervals ? found : `SELECT * FROM (${found}) JOIN intervals USING (span)`;
   const sessions = await prepareSessions(connection, source, question);
 
-  const { total, rows } = await countGroups(connection, source, question, {
+  const counted = await countGroups(connection, source, question, {
     keys: ['value'],
-    most: starts.length,
+    size: { groups: starts.length, events: Number.POSITIVE_INFINITY },
     sessions,
     withAdds: question.condition === null && grid.milliseconds >= worthAdds,
     hits(values, wanted) {
@@ -48,6 +48,7 @@ export const answerTotals = async (
       return inIntervals(scope.hits(wanted, wanted.session || wanted.adds ? sessions : null));
     },
   });
+  const rows = await runSQL(connection, 'SELECT * FROM groups');
   const byInterval = new Map(rows.map((row) => [Number(row.value), row]));
   /** The figures of numbers, by the intervals, and of the total. */
   const valued =
@@ -67,7 +68,7 @@ export const answerTotals = async (
         );
   const valuedOf = (key: number | 'total') => (valued === null ? null : valued.get(key));
   return {
-    total: toMeasures(total, valuedOf('total')),
+    total: toMeasures(await counted.total(), valuedOf('total')),
     intervals: starts.map(([, interval]) => toMeasures(byInterval.get(interval), valuedOf(interval))),
   };
 };
