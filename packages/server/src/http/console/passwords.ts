@@ -2,7 +2,7 @@
 import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Refusal } from '../../refusal.ts';
-import { isCommonPassword } from './common-passwords.ts';
+import { isEasyToGuess } from './guessing.ts';
 
 /** NIST SP 800-63B-4 section 3.1.1.2: at least 15 characters for a password that is the only factor. No rules of composition. */
 const leastCharacters = 15;
@@ -22,20 +22,20 @@ const charactersOf = (password: string): readonly string[] | undefined => {
   return characters.length > mostCharacters ? undefined : characters;
 };
 
-const problemOf = (password: string, emailaddress: string): string | undefined => {
+const problemOf = async (password: string, emailaddress: string): Promise<string | undefined> => {
   const characters = charactersOf(password);
   if (characters === undefined) return `must have at most ${mostCharacters} characters`;
   if (characters.length < leastCharacters) return `must have at least ${leastCharacters} characters: a few words do`;
   if (new Set(characters).size < leastDifferent) return `must have at least ${leastDifferent} different characters`;
   if (password.toLowerCase().includes(emailaddress)) return 'must not hold the e-mail address';
-  return isCommonPassword(canonical(password))
-    ? 'is easy to guess: it is a common password, a repetition, or a row of keys; choose a few words'
+  return (await isEasyToGuess(canonical(password), emailaddress.split('@')))
+    ? 'is easy to guess: it is made of common passwords, dates, repetitions or rows of keys; choose a few words'
     : undefined;
 };
 
 /** Throws a Refusal unless the text may be a password. */
-export const checkPassword = (password: string, emailaddress: string): void => {
-  const problem = problemOf(password, emailaddress);
+export const checkPassword = async (password: string, emailaddress: string): Promise<void> => {
+  const problem = await problemOf(password, emailaddress);
   if (problem === undefined) return;
   throw new Refusal('invalid_field', { field: 'password', message: `\`password\` ${problem}` });
 };

@@ -179,7 +179,7 @@ export const createSignIn = ({
       return { password: null, passkey };
     }
     const password = neededText(given, 'password');
-    checkPassword(password, found.emailaddress);
+    await checkPassword(password, found.emailaddress);
     return { password: await passwords.hash(password, await saltOf(found.emailaddress), addressOf(c)) };
   };
 
