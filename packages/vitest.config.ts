@@ -6,7 +6,7 @@ import { LongestFirst } from './vitest.order.ts';
 const browsers = ['packages/server/test/browsers/**/*.test.ts', 'packages/tracker/test/*.test.ts'];
 const engines = [
   'packages/tracker/test/{engines,in-engines}/**/*.test.ts',
-  'packages/server/test/browsers/console/{in-engines,passkeys}.test.ts',
+  'packages/server/test/browsers/console/{in-engines,keyboard,passkeys}.test.ts',
 ];
 /** The driver itself, and what concerns two databases at once. */
 const postgres = ['packages/server/src/store/postgres/**/*.test.ts', 'packages/server/test/postgres/**/*.test.ts'];

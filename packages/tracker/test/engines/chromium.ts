@@ -37,6 +37,8 @@ const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
     },
     // biome-ignore lint/suspicious/noExplicitAny: playwright's own types take one argument
     run: (script, ...given) => page.evaluate(`(${script})(...${JSON.stringify(given)})`) as any,
+    key: (key) => page.keyboard.press(key),
+    type: (text) => page.keyboard.type(text),
     addAuthenticator: async (transport) => {
       const devTools = await context.newCDPSession(page);
       await devTools.send('WebAuthn.enable');

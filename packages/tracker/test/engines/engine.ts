@@ -39,11 +39,18 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/** Keys that type nothing, by the names of UI Events (KeyboardEvent.key). */
+export type Key = 'Tab' | 'Enter' | 'Escape' | 'ArrowRight';
+
 export interface Tab {
   /** Resolves when the page has loaded. */
   goto(url: string): Promise<void>;
   /** Runs a function in the page; it sees nothing of the test but its arguments, which travel as JSON, as its result does. */
   run<Args extends readonly unknown[], Result>(script: (...args: Args) => Result, ...args: Args): Promise<Result>;
+  /** Presses a key, as its user does. */
+  key(key: Key): Promise<void>;
+  /** Types a text, letter by letter. */
+  type(text: string): Promise<void>;
   /** Every cookie that a request to this tab's page would carry. */
   cookies(): Promise<Cookie[]>;
   /**

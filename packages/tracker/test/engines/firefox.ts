@@ -39,6 +39,8 @@ const openTab = async (browser: Browser, url: string, addAuthenticator: Tab['add
     },
     // biome-ignore lint/suspicious/noExplicitAny: what comes back is what the script answers
     run: (script, ...given) => page.evaluate(`(${script})(...${JSON.stringify(given)})`) as any,
+    key: (key) => page.keyboard.press(key),
+    type: (text) => page.keyboard.type(text),
     // Not `page.cookies()`, which leaves out those of `.shop.example` on shop.example itself.
     cookies: async () =>
       (await browser.cookies())

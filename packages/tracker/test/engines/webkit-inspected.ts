@@ -77,6 +77,8 @@ const openTab = async (evaluate: Evaluate, url: string): Promise<Tab> => {
     },
     // biome-ignore lint/suspicious/noExplicitAny: what comes back is what the script answers
     run: (script, ...given) => evaluate(`(${script})(...${JSON.stringify(given)})`) as any,
+    key: () => Promise.reject(new Error('the inspector presses no key: leave out the profile folder')),
+    type: () => Promise.reject(new Error('the inspector types nothing: leave out the profile folder')),
     cookies: () => Promise.reject(new Error('the inspector is not asked for cookies: leave out the profile folder')),
     close: () => Promise.reject(new Error('the inspector closes no tab: leave out the profile folder')),
   };

@@ -2,14 +2,22 @@
  * WebKitGTK's MiniBrowser, under Xvfb. Driven through WebDriver it forgets everything at its end (its data manager is
  * ephemeral whenever it is automated), so a session with a profile folder is driven through the inspector instead.
  */
-import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
+import { Builder, Capabilities, Key as keys, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '../../../server/test/tools/served.ts';
-import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
+import type { Engine, Key, LaunchOptions, Session, Tab } from './engine.ts';
 import { answeredInTime, killGroup, startGroup, waitFor } from './processes.ts';
 import { openScreen } from './screen.ts';
 import { launchInspected, miniBrowserPath } from './webkit-inspected.ts';
 
 const driverPath = '/usr/bin/WebKitWebDriver';
+
+/** By WebDriver's code points (section 17.4.2, Keyboard Actions). */
+const codes: Readonly<Record<Key, string>> = {
+  Tab: keys.TAB,
+  Enter: keys.ENTER,
+  Escape: keys.ESCAPE,
+  ArrowRight: keys.ARROW_RIGHT,
+};
 
 /** WebDriver speaks to one tab at a time: one call after another, each to its own. */
 const createTurns = (driver: WebDriver) => {
@@ -63,6 +71,8 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
             // The driver's own limit counts only once the script runs in the page: one that never began is not ended.
             return answeredInTime(expression, driver.executeScript(`return ${expression}`));
           }),
+        key: (key) => take(handle, () => driver.actions().sendKeys(codes[key]).perform()),
+        type: (text) => take(handle, () => driver.actions().sendKeys(text).perform()),
         cookies: () =>
           take(handle, async () =>
             (await driver.manage().getCookies()).map(

@@ -1,12 +1,10 @@
 /** The console in Chromium, Firefox and WebKit: signing in, each page, undoing a wrong link, going back, signing out. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
+import type { Session } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
-import { fill, goBack, isDrawn, press, stored, visibleText } from '../../fixtures/in-page.js';
+import { goBack, isDrawn, stored } from '../../fixtures/in-page.js';
+import { fills, presses, sees, signIn, soon } from './in-tab.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
-
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
 
 let shop: Shop;
 let who: Awaited<ReturnType<typeof fillShop>>;
@@ -18,14 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const end of ends.toReversed()) await end();
 });
-
-const sees = (tab: Tab, text: string) => expect.poll(() => tab.run(visibleText), soon).toContain(text);
-const presses = (tab: Tab, text: string) => expect.poll(() => tab.run(press, text), soon).toBe(true);
-const fills = (tab: Tab, field: string, text: string) => expect.poll(() => tab.run(fill, field, text), soon).toBe(true);
-const signIn = async (tab: Tab, token: string) => {
-  await fills(tab, '#token', token);
-  await presses(tab, 'Sign in');
-};
 
 describeEngines('the console', (engine) => {
   let session: Session;
