@@ -42,6 +42,12 @@ const Keys = () => (
   </Dialog>
 );
 
+/** On its own, so that opening it renders nothing of the page anew. */
+const Overlay = () => {
+  if (overlay.value === 'palette') return <Palette />;
+  return overlay.value === 'keys' ? <Keys /> : null;
+};
+
 export const Frame = () => {
   const here = pageName.value;
   const { kind = 'viewer' } = session.value ?? {};
@@ -85,8 +91,7 @@ export const Frame = () => {
         <Page />
       </main>
       <Notices />
-      {overlay.value === 'palette' && <Palette />}
-      {overlay.value === 'keys' && <Keys />}
+      <Overlay />
     </>
   );
 };

@@ -1,5 +1,5 @@
 /** Saved views: pages of reports under names. */
-import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { AnswerFor } from '@firsthand/client';
 import { hrefOfQuery, pageName, query } from '../address.ts';
 
 export type View = AnswerFor<'listViews'>['view'][number];
@@ -8,7 +8,7 @@ export type View = AnswerFor<'listViews'>['view'][number];
 const passing = ['account', 'who', 'cursor'];
 
 /** The page that is open, as a view has it. */
-export const viewHere = (): Pick<RequestFor<'createView'>, 'viewPage' | 'viewQuery'> => {
+export const viewHere = (): Pick<View, 'viewPage' | 'viewQuery'> => {
   const kept = new URLSearchParams([...query.peek()].filter(([name]) => !passing.includes(name)));
   return { viewPage: pageName.peek() === 'events' ? 'events' : 'overview', viewQuery: kept.toString() };
 };

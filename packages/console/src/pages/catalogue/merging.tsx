@@ -100,6 +100,9 @@ export const MergeDialog = ({
           <p>
             {kept && other && consequence(kind, labelOf(kept), labelOf(other))}
             {kind === 'event' && other && ` That is ${formatWhole(other.uses?.count ?? 0)} events until now.`}
+            {kept?.browser &&
+              other?.browser === false &&
+              ` Pages may use “${labelOf(kept)}”, so they may use “${labelOf(other)}” then, too.`}
           </p>
           <p class="soft">Nothing that is stored changes: you can separate them at any time.</p>
         </>

@@ -84,7 +84,7 @@ export const Measures = () => {
   const save = ({ interval: rows = [] }: Totals) =>
     downloadCSV(
       'totals',
-      ['from', ...all.map(({ label }) => label)],
+      ['from', ...all.map(({ label, forms }) => (forms && currency.value ? `${label} (${currency.value})` : label))],
       rows.map((row) => [row.from, ...all.map(({ of }) => of(row))]),
     );
   const tools = answer.value && (

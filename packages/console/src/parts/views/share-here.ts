@@ -29,7 +29,7 @@ export const shareHere = (): ShareHere => {
   const { name } = range.peek();
   return {
     viewPage,
-    viewQuery: withSteps(viewQuery ?? '', reports),
+    viewQuery: withSteps(viewQuery, reports),
     moving: name === 'custom' ? undefined : byMonth.includes(name) ? 'month' : 'day',
     shared: reports.filter((report) => !isOfContacts(report)),
     leftOut: reports.filter(isOfContacts),

@@ -56,10 +56,16 @@ const MadeLink = ({
   );
 };
 
-export const Share = ({ close }: { readonly close: () => void }) => {
+interface ShareProps {
+  /** The name of the saved view that is open; '': it is none. */
+  readonly viewName: string;
+  readonly close: () => void;
+}
+
+export const Share = ({ viewName, close }: ShareProps) => {
   // As the page was when the dialog was opened.
   const [{ shared, leftOut }] = useState(shareHere);
-  const [shareName, setName] = useState('');
+  const [shareName, setName] = useState(viewName);
   const [days, setDays] = useState('30');
   const [made, setMade] = useState<Made | undefined>(undefined);
   const [problem, setProblem] = useState('');

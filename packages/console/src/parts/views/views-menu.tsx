@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { mayChange } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
-import { hrefOfView, type View } from '../../reading/views.ts';
+import { hrefOfView, type View, viewHere } from '../../reading/views.ts';
 import { act } from '../notices.tsx';
 import { Problem } from '../small.tsx';
 import { SaveView } from './saving.tsx';
@@ -19,6 +19,11 @@ const deleteView = ({ viewName, viewPage, viewQuery }: View, after: () => void) 
     undo: () => api.createView({ viewName, viewPage, viewQuery }),
     after,
   });
+
+const nameOfOpen = (views: readonly View[]): string => {
+  const here = hrefOfView(viewHere());
+  return views.find((view) => hrefOfView(view) === here)?.viewName ?? '';
+};
 
 export const ViewsMenu = () => {
   const { value, problem, again } = useAnswer('views', (signal) => api.listViews({}, { signal }));
@@ -72,7 +77,7 @@ export const ViewsMenu = () => {
         </ul>
       </details>
       {dialog === 'save' && <SaveView taken={views.map(({ viewName }) => viewName)} saved={again} close={close} />}
-      {dialog === 'share' && <Share close={close} />}
+      {dialog === 'share' && <Share viewName={nameOfOpen(views)} close={close} />}
     </>
   );
 };
