@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
 import { address, clickAll, focusedName, noteProblems, pointDown, problems } from '../../fixtures/in-page.js';
-import { has, keyOn, reach, sees, seesNoMore, signIn, soon } from './in-tab.ts';
+import { has, keyOn, reach, sees, seesNoMore, soon } from './in-tab.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
 
 let shop: Shop;
