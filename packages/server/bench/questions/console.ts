@@ -152,12 +152,12 @@ const measureConsole = async (browser: Browser, url: string, { quick }: Options)
     };
   };
 
-  const shifts: { path: string; shift: number }[] = [];
+  const shifts: { path: string; shift: number; moved: string }[] = [];
   for (const path of [...pages, ...furtherPages]) {
     const page = await open(path, slowdown);
     await settled(page);
     await page.waitForTimeout(pauseMs);
-    shifts.push({ path, shift: Number(await page.evaluate(layoutShift)) });
+    shifts.push({ path, ...((await page.evaluate(layoutShift)) as { shift: number; moved: string }) });
     await page.context().close();
   }
   const [worst] = shifts.toSorted((a, b) => b.shift - a.shift);
@@ -193,7 +193,7 @@ const measureConsole = async (browser: Browser, url: string, { quick }: Options)
     },
     {
       measured: `layout shift of ${shifts.length} pages, CPU × ${slowdown} slower: most`,
-      ours: worst && worst.shift > 0 ? `${worst.shift.toFixed(4)} (/console/${worst.path})` : '0',
+      ours: worst && worst.shift > 0 ? `${worst.shift.toFixed(4)} (/console/${worst.path}: ${worst.moved})` : '0',
       bar: '0',
     },
   ];
