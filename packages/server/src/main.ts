@@ -57,6 +57,18 @@ program.hook('preSubcommand', async (_, command) => {
 /** Handled before Commander, which would load the command's file first. */
 const isVersionAsked = (args: readonly string[]): boolean => args.includes('--version') || args.includes('-V');
 
+/** The options without a value of commands that take an ID. */
+const flags = ['--descendants', '--json'];
+
+/** An ID may begin with a hyphen (nanoid). Behind `--` Commander takes none for an option. The value of an option stays where it is. */
+const withIDsLast = (args: readonly string[]): readonly string[] => {
+  const isValue = (before = ''): boolean => before.startsWith('--') && !flags.includes(before);
+  const isID = (arg: string, index: number): boolean => /^-\w[\w-]{19}$/.test(arg) && !isValue(args[index - 1]);
+  const ids = args.filter(isID);
+  if (ids.length === 0 || args.includes('--')) return args;
+  return [...args.filter((arg, index) => !isID(arg, index)), '--', ...ids];
+};
+
 const run = async (args: readonly string[]): Promise<void> => {
   if (isVersionAsked(args)) {
     process.stdout.write(`${version}\n`);
@@ -64,7 +76,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   }
   try {
     // Becomes `token --help` for `help token`, for which Commander would not load the noun.
-    await program.parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : args, { from: 'user' });
+    await program.parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : withIDsLast(args), { from: 'user' });
   } catch (error) {
     // Commander has written its message itself.
     if (!(error instanceof CommanderError)) printComplaint(`firsthand: ${explain(error)}`);

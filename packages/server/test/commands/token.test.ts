@@ -124,6 +124,23 @@ it('a token is revoked with what it made', async () => {
   expect((await ask(url, made.tokenUUID)).status).toBe(401);
 });
 
+it('an ID that begins with a hyphen is no option', async () => {
+  const { env } = temporaryDatabase();
+  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const id = '-rMOEYFxTBY1_pUDf_0bu';
+  const account = ['--account', accountUUID];
+  for (const args of [
+    [...account, id],
+    [id, ...account],
+    [...account, '--descendants', id],
+    [...account, '--', id],
+  ])
+    expect((await firsthand(['token', 'revoke', ...args], env)).stderr).toMatch(
+      /no token of the account has this tokenID/,
+    );
+  expect((await firsthand(['token', 'revoke', '--account', id, 'x'], env)).stderr).toMatch(/^firsthand: .*account/);
+});
+
 it('a time of expiry that is none, or has passed, is refused before the database is opened', async () => {
   const { env } = temporaryDatabase();
   for (const expires of ['yesterday', '2020-01-01T00:00:00Z']) {
