@@ -71,12 +71,13 @@ interface Version extends CatalogueSettings, Pick<ListedIDs, 'nextEventID'> {
   readonly version: number;
 }
 
-const versionsOf = (db: Connection, accounts: readonly number[], lock = '') =>
-  db.all<Version>(
-    `SELECT account, catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account
-     WHERE account = ANY ($1::integer[]) ORDER BY account ${lock}`,
-    [accounts],
-  );
+const versions =
+  'SELECT account, catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account_position';
+
+const versionsOf = (db: Connection, accounts: readonly number[]) =>
+  accounts.length === 1
+    ? db.all<Version>(`${versions} WHERE account = $1`, [accounts[0]])
+    : db.all<Version>(`${versions} WHERE account = ANY ($1::integer[])`, [accounts]);
 
 const readIDs = async (
   db: Connection,
@@ -117,10 +118,10 @@ const readStoredIDs = async (
 const write = (db: Connection, account: number, kind: CatalogueKind, entry: EntryWithID, byBrowser: boolean) =>
   db.run(
     `INSERT INTO catalogue (account, kind, id, name, browser, "byBrowser", type)
-     VALUES ($1, $2, $3, coalesce($4, $3), coalesce($5, true), $6, coalesce($7, CASE $2 WHEN 'attr' THEN 'text' ELSE '' END))
+     VALUES ($1, $2, $3, coalesce($4, $3), coalesce($5, true), $6, coalesce($7, $8))
      ON CONFLICT (account, kind, id) DO UPDATE SET name = coalesce($4, catalogue.name),
        browser = coalesce($5, catalogue.browser), "byBrowser" = catalogue."byBrowser" AND $6, type = coalesce($7, catalogue.type)`,
-    [account, kind, entry.id, entry.name, entry.browser, byBrowser, entry.type],
+    [account, kind, entry.id, entry.name, entry.browser, byBrowser, entry.type, kind === 'attr' ? 'text' : ''],
   );
 
 const change = (db: Connection, account: number, listings: readonly Listing[]) =>
@@ -141,7 +142,7 @@ const setMerged = (db: Connection, { account, kind, otherID }: Other, mergedInto
 
 /** Must be called with each change of an account's catalogues or their settings, so that other servers read them again. */
 const nextVersion = (db: Connection, account: number, nextEventID: number) =>
-  db.run('UPDATE account SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
+  db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
     account,
     nextEventID,
   ]);
@@ -169,7 +170,9 @@ export const createCatalogueWriter = () => {
 
   /** Locks the account's catalogues until this transaction ends, and returns what the account lists. */
   const held = async (db: Transaction, account: number): Promise<Known & { readonly stored: Set<string> }> => {
-    const [{ version, ...settings }] = (await versionsOf(db, [account], 'FOR NO KEY UPDATE')) as [Version];
+    const [{ version, ...settings }] = (await db.all(`${versions} WHERE account = $1 FOR NO KEY UPDATE`, [
+      account,
+    ])) as [Version];
     const known = remembered.get(account);
     const [ids, { stored, nextEventID }] = await Promise.all([
       known?.version === version ? copyOfIDs(known.ids) : readIDs(db, account, settings),

@@ -12,7 +12,11 @@ const namings = [
   ['share_link', 'createdBy'],
   ['refused_request', 'token'],
   ['refused_count', 'token'],
-].map(([table, column]) => `NOT EXISTS (SELECT 1 FROM ${table} n WHERE n."${column}" = t.token)`);
+].map(([table, column]) => {
+  // An operator's session may be named by entries of any account; other tables name the tokens of their own.
+  const ofAccount = table === 'statement' || table?.startsWith('refused') ? 'n.account = t.account AND ' : '';
+  return `NOT EXISTS (SELECT 1 FROM ${table} n WHERE ${ofAccount}n."${column}" = t.token)`;
+});
 
 const isNewest = `t."createdBy" IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM token n WHERE n."createdBy" = t."createdBy" AND n.session AND n.token > t.token)`;

@@ -12,6 +12,12 @@ export interface Connection {
   run(sql: string, values?: readonly unknown[]): Promise<number>;
 }
 
+/** A connection whose statements are about one account: each has the account's number as its first value. */
+export interface AccountConnection extends Connection {
+  /** 0: the service itself, which has an audit log and nothing else. */
+  readonly account: number;
+}
+
 export interface ScriptedConnection extends Connection {
   /**
    * Runs several statements in one message and returns the rows of each. Each statement sees what was committed before it.
@@ -60,14 +66,18 @@ const mostSilentMilliseconds = 2_000;
 /** Keys of advisory locks, 64 bits wide. They are near or above 2^61, so that other programs are unlikely to use the same. */
 export const lockKeys = {
   migration: '2305843009213693951',
-  /** Held shared by every write, and exclusively by writes that run alone: merges, new days, migrations. */
+  /** Held shared by every write, and exclusively by migrations and copies. */
   structure: '2305843009213693952',
+  /** Plus an account: held shared by every write of the account, and exclusively by one that runs alone: a merge, a new day. */
+  accounts: '3746994889972252672',
+  /** Held by one server at a time, to make the partitions of a day. */
+  days: '2305843009213693954',
   /** Plus one of `contactLocks`: held shared to add to a contact, and exclusively to erase it. */
   contacts: '2594073385365405696',
   /** Plus an account: held shared to add to its refused requests, and exclusively to erase a person from them. */
   refused: '2882303761517117440',
-  /** Held by one server at a time, for work that is not urgent. */
-  maintenance: '2305843009213693953',
+  /** Plus an account: held by one server at a time, for work that is not urgent. */
+  maintenance: '3170534137668829184',
   /** Plus a slot: held by the connection with that slot. */
   slots: '3458764513820540928',
   /** Plus a sequence, the floor of a transaction: see sequencer.ts. */
@@ -294,6 +304,9 @@ export class Overtaken extends Error {
 /** Whether a transaction failed because of a conflict with another (serialization failure or deadlock). It can be tried again. */
 export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
 
+const ofLostWorker =
+  /could not commit transaction for shard|connection to the remote node|failure on connection|server closed the connection|terminating connection/i;
+
 /**
  * Whether the statement is fine but the database cannot execute it now: it is unreachable, starting or stopping, accepts no
  * connections, is full, has become a standby, or takes too long. Classes of codes:
@@ -304,5 +317,7 @@ export const isNotNow = (error: unknown): boolean =>
   /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
   // 55000 alone says that an object is not in the required state, which can also be a bug of this program.
   (codeOf(error) === '55000' && /not currently accepting connections/.test(String(error))) ||
+  // internal_error, with which a Citus coordinator reports that it has lost a worker.
+  (codeOf(error) === 'XX000' && ofLostWorker.test(String(error))) ||
   (codeOf(error) === '' &&
     /connection (terminated|timeout|error)|timeout exceeded|read timeout|not queryable/i.test(String(error)));

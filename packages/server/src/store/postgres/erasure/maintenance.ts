@@ -1,32 +1,58 @@
 /** Work that is not urgent: deleting the events of erased contacts, indexing contacts. Any server does it, one at a time. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { lockKeys } from '../database/connection.ts';
+import { type Connection, lockKeys } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The pause between checks for work, which another server may have left when it ended. */
 const pauseMilliseconds = 1_000;
 
-/** `inTransaction` runs a step in its own transaction; `step` returns whether more is to be done. */
-export const startMaintenance = (
-  inTransaction: (step: (db: Transaction) => Promise<boolean>) => Promise<boolean>,
-  step: (db: Transaction) => Promise<boolean>,
-) => {
+/** The most accounts whose work is looked for at once. */
+const mostAccounts = 100;
+
+/** Returns accounts with such work. */
+export const findWork = async (db: Connection): Promise<number[]> =>
+  (
+    await db.all<{ account: number }>(`
+      (SELECT DISTINCT account FROM erasure WHERE NOT complete LIMIT ${mostAccounts})
+      UNION (SELECT DISTINCT account FROM contact_changed LIMIT ${mostAccounts})`)
+  ).map(({ account }) => account);
+
+interface Parts {
+  readonly find: () => Promise<readonly number[]>;
+  /** Runs a step for an account in its own transaction. */
+  readonly inTransaction: (account: number, step: (db: Transaction) => Promise<boolean>) => Promise<boolean>;
+  /** Returns whether more is to be done for the account. */
+  readonly step: (db: Transaction) => Promise<boolean>;
+}
+
+export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
   let stopping = false;
   let woken = false;
   let resting = new AbortController();
 
   const stepAlone = async (db: Transaction) => {
     const { mine } = await db.one<{ mine: boolean }>(
-      `SELECT pg_try_advisory_xact_lock(${lockKeys.maintenance}) AS mine`,
+      `SELECT pg_try_advisory_xact_lock(${lockKeys.maintenance} + $1) AS mine`,
+      [db.account],
     );
     return mine && step(db);
+  };
+
+  /** A step for each account that has work. Returns whether there is more. */
+  const stepEach = async (): Promise<boolean> => {
+    let more = false;
+    for (const account of await find()) {
+      if (stopping) break;
+      // A step that fails is tried again after the pause.
+      more = (await inTransaction(account, stepAlone).catch(() => false)) || more;
+    }
+    return more;
   };
 
   const run = async () => {
     while (!stopping) {
       woken = false;
-      // A step that fails is tried again after the pause.
-      const more = await inTransaction(stepAlone).catch(() => false);
+      const more = await stepEach().catch(() => false);
       if (more || woken || stopping) continue;
       resting = new AbortController();
       await wait(pauseMilliseconds, undefined, { signal: resting.signal }).catch(() => {});
