@@ -259,7 +259,7 @@ describe('the order', () => {
     const other = new pg.Client(databaseURL);
     await other.connect();
     await other.query('BEGIN');
-    await other.query('SELECT * FROM begin_writing($1, true)', [[slow.account]]);
+    await other.query('SELECT * FROM begin_writing($1, true)', [slow.account]);
     await other.query("SELECT nextval('event_order')");
     try {
       await logAt(servers[1], quick, quick.time, { eventUUID: 'event-beside' });

@@ -55,7 +55,6 @@ import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
 import { createMergeWriter } from './contacts/merges.ts';
 import { createUsers } from './contacts/users.ts';
-import { isSpreadOver } from './database/citus.ts';
 import {
   type AccountConnection,
   type ConnectionPool,
@@ -122,12 +121,11 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
     if (await hasTable(db, 'copying')) {
       throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
     }
-    const isSpread = await isSpreadOver(db);
     const repeats = await db.one<StoredRepeats>(
       `SELECT secret, EXISTS (SELECT FROM erased_repeat) AS "withErased",
          EXISTS (SELECT FROM kept_day WHERE "ofEither") AS "withEither" FROM position`,
     );
-    return { ...repeats, isSpread };
+    return { ...repeats, isSpread: db.isSpread };
   } finally {
     db.release(false);
   }
@@ -310,6 +308,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
           },
         })
       : undefined;
+  if (maintenance) listeners.add(maintenance.noteWrite);
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
   const erase = audited('eraseContact', besideOthers, writes.eraseContact);

@@ -1,7 +1,7 @@
 /** Users: finds and creates them, and caches those that were used lately. */
 import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
-import type { AccountConnection, Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import { forAccounts } from '../database/for-accounts.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -37,10 +37,12 @@ const findingDays = forAccounts(
     SELECT u."user", u."firstDay", u."lastDay"
     FROM ${given(['user', 'bigint'])} JOIN "user" u ON u.account = given.account AND u."user" = given."user"`,
 );
+// A worker of a cluster would draw other numbers than the coordinator.
 const addingNames = forAccounts(
-  (given) => `
+  (given, isSpread) => `
     INSERT INTO user_name (account, "userUUID", "user")
-    SELECT account, "userUUID", "user" FROM ${given(['userUUID', 'text'], ['user', 'bigint'])}
+    SELECT account, "userUUID", ${isSpread ? '"user"' : "nextval('user_number')"}
+    FROM ${isSpread ? given(['userUUID', 'text'], ['user', 'bigint']) : given(['userUUID', 'text'])}
     ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"`,
 );
 const addingUsers = forAccounts(
@@ -74,14 +76,19 @@ const listingChanged = forAccounts(
 /** Returns the current day of one of a transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
 
-const findNumbers = async (db: Connection, names: readonly UserName[]): Promise<(UserName & { user: number })[]> => {
-  const [sql, accounts] = findingNumbers(accountsOf(names));
+const findNumbers = async (db: Transaction, names: readonly UserName[]): Promise<(UserName & { user: number })[]> => {
+  const [sql, accounts] = findingNumbers(db, accountsOf(names));
   return db.all<UserName & { user: number }>(sql, [accounts, userUUIDs(names)]);
 };
 
 /** Returns the number of a user; undefined when the user does not exist. */
 export const findUser = async (db: AccountConnection, userUUID: string): Promise<number | undefined> =>
-  (await findNumbers(db, [{ account: db.account, userUUID }]))[0]?.user;
+  (
+    await db.get<{ user: number }>('SELECT "user" FROM user_name WHERE account = $1 AND "userUUID" = $2', [
+      db.account,
+      userUUID,
+    ])
+  )?.user;
 
 /** Returns userUUIDs by the numbers of their users. */
 export const userUUIDsOf = async (db: AccountConnection, users: readonly number[]): Promise<Map<number, string>> => {
@@ -109,7 +116,7 @@ export const createUsers = () => {
     const numbers = await findNumbers(db, names);
     if (numbers.length === 0) return [];
     const byNumber = new Map(numbers.map((name) => [name.user, name]));
-    const [sql, accounts] = findingDays(accountsOf(numbers));
+    const [sql, accounts] = findingDays(db, accountsOf(numbers));
     const rows = await db.all<{ user: number; firstDay: number | null; lastDay: number | null }>(sql, [
       accounts,
       bigints(numbers, ({ user }) => user),
@@ -138,19 +145,19 @@ export const createUsers = () => {
     names: readonly UserName[],
     { time, withEvent }: { readonly time: number; readonly withEvent: boolean },
   ) => {
-    const numbers = await drawNumbers(db, 'user_number', names.length);
-    const [addNames, accounts] = addingNames(accountsOf(names));
+    const numbers = db.isSpread ? await drawNumbers(db, 'user_number', names.length) : undefined;
+    const [addNames, accounts] = addingNames(db, accountsOf(names));
     const rows = await db.all<UserName & { user: number }>(addNames, [
       accounts,
       userUUIDs(names),
-      bigints(numbers, (user) => user),
+      ...(numbers ? [bigints(numbers, (user) => user)] : []),
     ]);
     const made = rows.map((row): User => {
       const day = dayIn(db, row.account);
       return { ...row, since: day, seenOn: withEvent ? day : null };
     });
     if (made.length === 0) return [];
-    const [addUsers, ofMade] = addingUsers(accountsOf(made));
+    const [addUsers, ofMade] = addingUsers(db, accountsOf(made));
     await db.run(addUsers, [
       ofMade,
       bigints(made, ({ user }) => user),
@@ -193,8 +200,8 @@ export const createUsers = () => {
       const news = users.filter(({ seenOn, account }) => seenOn === null || seenOn < dayIn(db, account));
       const held = [...news, ...others];
       if (held.length === 0) return [];
-      const [hold, accounts] = holding(accountsOf(held));
-      const [see, ofNews] = seeing(accountsOf(news));
+      const [hold, accounts] = holding(db, accountsOf(held));
+      const [see, ofNews] = seeing(db, accountsOf(news));
       await Promise.all([
         db.all(hold, [accounts, bigints(held, ({ user }) => user)]),
         news.length > 0 &&
@@ -209,7 +216,7 @@ export const createUsers = () => {
     /** Lists the contacts of users that were seen as changed (contact-index.ts), under a sequence that this transaction has drawn. */
     async listChanged(db: Transaction, users: readonly User[], sequence: number): Promise<void> {
       if (users.length === 0) return;
-      const [sql, accounts] = listingChanged(accountsOf(users));
+      const [sql, accounts] = listingChanged(db, accountsOf(users));
       await db.run(sql, [accounts, bigints(users, ({ user }) => user), sequence]);
     },
   };

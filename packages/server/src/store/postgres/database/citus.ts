@@ -1,6 +1,6 @@
 /** Distributes the tables over a Citus cluster: all rows of an account are in the shards of one group, on one machine. */
 import { StoreUnusable } from '../../unusable.ts';
-import { type Connection, lockKeys, onOneConnection, type TakenConnection } from './connection.ts';
+import { lockKeys, onOneConnection, type TakenConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 
 /**
@@ -58,14 +58,6 @@ export const accountTables = [
   'event_repeat',
 ] as const;
 
-/** Whether the tables are distributed over a cluster. */
-export const isSpreadOver = async (db: Connection): Promise<boolean> => {
-  const { exists } = await db.one<{ exists: boolean }>("SELECT to_regclass('pg_dist_partition') IS NOT NULL AS exists");
-  if (!exists) return false;
-  const sql = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'account_position'::regclass";
-  return (await db.get(sql)) !== undefined;
-};
-
 /** What has been distributed, and over how many machines. */
 export interface Spread {
   readonly workers: number;
@@ -76,6 +68,17 @@ export interface SpreadOptions {
   /** Also when no worker is registered: all shards are then on the coordinator. */
   readonly withoutWorkers?: boolean | undefined;
 }
+
+/** Adds the account to the keys of repeats. */
+const extendKeys = async (db: TakenConnection): Promise<void> => {
+  const keys = await db.all<{ name: string; key: string }>(
+    `SELECT conrelid::regclass::text AS name, conname AS key FROM pg_constraint
+     JOIN pg_inherits ON inhrelid = conrelid AND inhparent = 'event_repeat'::regclass
+     WHERE contype = 'p' AND cardinality(conkey) = 2`,
+  );
+  for (const { name, key } of keys)
+    await db.script(`ALTER TABLE ${name} DROP CONSTRAINT ${key}, ADD PRIMARY KEY (holder, key, account)`, 'unhurried');
+};
 
 const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOptions): Promise<Spread> => {
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");
@@ -102,6 +105,7 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
   // Triggers of a shard write to shards of the same account, on the same machine.
   await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
   await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');
+  await extendKeys(db);
   await distribute(first, 'none');
   for (const table of others) await distribute(table, first);
   await db.run("SELECT create_distributed_function('held_floors(integer)')");

@@ -33,6 +33,8 @@ export interface ScriptedConnection extends Connection {
 export interface TakenConnection extends ScriptedConnection {
   /** A number that no other open connection of any server has. */
   readonly slot: number;
+  /** Whether the tables are distributed over a Citus cluster. */
+  readonly isSpread: boolean;
   /** Throws when PostgreSQL rolls back instead, because a statement had failed. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
@@ -166,6 +168,14 @@ export const isServed = async (db: Connection): Promise<boolean> =>
       ) AS served`)
   ).served;
 
+/** Whether the tables are distributed over a Citus cluster. */
+const isSpreadOver = async (db: Connection): Promise<boolean> => {
+  const { exists } = await db.one<{ exists: boolean }>("SELECT to_regclass('pg_dist_partition') IS NOT NULL AS exists");
+  if (!exists) return false;
+  const sql = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('account_position')";
+  return (await db.get(sql)) !== undefined;
+};
+
 /** In the list of a SELECT: in FROM, PostgreSQL makes the whole series first, which takes 200 ms and 13 MiB on the disk. */
 const takeSlot = `
   SELECT n FROM (SELECT generate_series(1, 1000000) AS n) AS slot WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
@@ -178,7 +188,7 @@ export const inOrder = '-c enable_bitmapscan=off';
 
 /** Opens a pool of up to `most` connections. `settings` are the start options of each connection. */
 export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
-  const slots = new WeakMap<object, number>();
+  const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isSpread'>>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max: most,
@@ -186,7 +196,8 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
     idleTimeoutMillis: 0,
     async onConnect(client) {
       await assertDurable(client);
-      slots.set(client, (await client.query(takeSlot)).rows[0].n);
+      const isSpread = await isSpreadOver(toConnection(askOf(client)));
+      opened.set(client, { slot: (await client.query(takeSlot)).rows[0].n, isSpread });
     },
   });
   // Errors of idle connections.
@@ -210,7 +221,7 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
       const ask = askOf(client);
       return {
         ...toConnection((sql, values) => guarded(() => ask(sql, values))),
-        slot: slots.get(client) as number,
+        ...(opened.get(client) as Pick<TakenConnection, 'slot' | 'isSpread'>),
         script: (sql, pace) => guarded(() => runScript(client, sql, pace)),
         causeOf: (error) => (isOfFailed(error) ? (failure ?? error) : error),
         async commit() {
@@ -304,6 +315,7 @@ export class Overtaken extends Error {
 /** Whether a transaction failed because of a conflict with another (serialization failure or deadlock). It can be tried again. */
 export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
 
+/** Messages of a Citus coordinator that has lost a worker. */
 const ofLostWorker =
   /could not commit transaction for shard|connection to the remote node|failure on connection|server closed the connection|terminating connection/i;
 
@@ -316,8 +328,9 @@ export const isNotNow = (error: unknown): boolean =>
   isConflict(error) ||
   /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
   // 55000 alone says that an object is not in the required state, which can also be a bug of this program.
-  (codeOf(error) === '55000' && /not currently accepting connections/.test(String(error))) ||
-  // internal_error, with which a Citus coordinator reports that it has lost a worker.
+  (codeOf(error) === '55000' &&
+    /not currently accepting connections|is a metadata node, but is out of sync/.test(String(error))) ||
+  // internal_error
   (codeOf(error) === 'XX000' && ofLostWorker.test(String(error))) ||
   (codeOf(error) === '' &&
     /connection (terminated|timeout|error)|timeout exceeded|read timeout|not queryable/i.test(String(error)));

@@ -47,3 +47,13 @@ test('what another server does is left to that', async () => {
   await maintenance.close();
   expect(step).not.toHaveBeenCalled();
 });
+
+test('while nothing is written, most checks are left out', async () => {
+  const search = vi.fn(async () => []);
+  const maintenance = startMaintenance({ find: search, inTransaction: async () => false, step: async () => false });
+  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  expect(search).toHaveBeenCalledTimes(1);
+  maintenance.noteWrite();
+  await expect.poll(() => search.mock.calls.length, { timeout: 5_000 }).toBe(2);
+  await maintenance.close();
+});

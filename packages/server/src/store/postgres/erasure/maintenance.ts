@@ -3,8 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Connection, lockKeys } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
-/** The pause between checks for work, which another server may have left when it ended. */
+/** The pause between checks for work. */
 const pauseMilliseconds = 1_000;
+
+/** How many checks in a row are left out while nothing is written. The next is made, because a server that has ended may have left work. */
+const mostLeftOut = 9;
 
 /** The most accounts whose work is looked for at once. */
 const mostAccounts = 100;
@@ -28,6 +31,8 @@ interface Parts {
 export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
   let stopping = false;
   let woken = false;
+  /** Whether something was written since a check that found nothing. */
+  let mayHaveWork = true;
   let resting = new AbortController();
 
   const stepAlone = async (db: Transaction) => {
@@ -40,8 +45,11 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
 
   /** A step for each account that has work. Returns whether there is more. */
   const stepEach = async (): Promise<boolean> => {
+    mayHaveWork = false;
+    const accounts = await find();
+    mayHaveWork ||= accounts.length > 0;
     let more = false;
-    for (const account of await find()) {
+    for (const account of accounts) {
       if (stopping) break;
       // A step that fails is tried again after the pause.
       more = (await inTransaction(account, stepAlone).catch(() => false)) || more;
@@ -50,10 +58,16 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
   };
 
   const run = async () => {
-    while (!stopping) {
-      woken = false;
-      const more = await stepEach().catch(() => false);
-      if (more || woken || stopping) continue;
+    for (let leftOut = 0; !stopping; ) {
+      if (mayHaveWork || leftOut === mostLeftOut) {
+        leftOut = 0;
+        woken = false;
+        const more = await stepEach().catch(() => {
+          mayHaveWork = true;
+          return false;
+        });
+        if (more || woken || stopping) continue;
+      } else leftOut += 1;
       resting = new AbortController();
       await wait(pauseMilliseconds, undefined, { signal: resting.signal }).catch(() => {});
     }
@@ -61,8 +75,13 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
   const running = run();
 
   return {
+    /** Makes the next check, because something was written. */
+    noteWrite(): void {
+      mayHaveWork = true;
+    },
     /** Ends the present pause, or skips that after the present step, because there is work. */
     wake(): void {
+      mayHaveWork = true;
       woken = true;
       resting.abort();
     },

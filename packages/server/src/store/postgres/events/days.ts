@@ -26,11 +26,17 @@ export const monthSQL = (day: number): string => {
   END $$`;
 };
 
-/** Returns SQL that creates the partition of a day's repeats. Its own primary key omits the day, which all its rows share. */
+/**
+ * Returns SQL that creates the partition of a day's repeats. Its own primary key omits the day, which all its rows share, and the account,
+ * which only Citus wants in it.
+ */
 export const repeatsSQL = (day: number): string =>
   // One statement, because Citus sends the text of an ALTER TABLE to the workers with all that is beside it.
   `DO $$ BEGIN
-    CREATE TABLE event_repeat_${day} (LIKE event_repeat, PRIMARY KEY (holder, key, account));
+    CREATE TABLE event_repeat_${day} (LIKE event_repeat);
+    IF to_regclass('pg_dist_partition') IS NULL THEN ALTER TABLE event_repeat_${day} ADD PRIMARY KEY (holder, key);
+    ELSE ALTER TABLE event_repeat_${day} ADD PRIMARY KEY (holder, key, account);
+    END IF;
     ALTER TABLE event_repeat ATTACH PARTITION event_repeat_${day} FOR VALUES IN (${day});
   END $$`;
 

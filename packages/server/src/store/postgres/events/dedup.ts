@@ -88,7 +88,7 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       const keys = asked.flatMap((sent) =>
         sent.keyOfEither === undefined ? [sent] : [sent, { ...sent, key: sent.keyOfEither }],
       );
-      const [sql, accounts] = finding(accountsOf(keys));
+      const [sql, accounts] = finding(db, accountsOf(keys));
       const [rows, erased] = await Promise.all([
         db.all<{ key: Buffer }>(sql, [accounts, ...columnsOf(keys), integers(keys, ({ since }) => since)]),
         withErased
@@ -106,7 +106,7 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
     async remember(db: Transaction, sent: readonly SentEvent[]) {
       // All transactions insert in the same order, so that no two wait for each other.
       const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
-      const [sql, accounts] = remembering(accountsOf(ordered));
+      const [sql, accounts] = remembering(db, accountsOf(ordered));
       const { fresh } = await db.one<{ fresh: Buffer | null }>(sql, [
         accounts,
         ...columnsOf(ordered),

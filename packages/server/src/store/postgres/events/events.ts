@@ -279,7 +279,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     });
     const bodies = createBodies(entries.length);
     for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
-    const [sql, accounts] = insertingEvents(entries.map(accountOf));
+    const [sql, accounts] = insertingEvents(db, entries.map(accountOf));
     const inserted = db.run(sql, [
       accounts,
       bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),

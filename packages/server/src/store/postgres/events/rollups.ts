@@ -48,8 +48,14 @@ const addRows = (
   slot: number,
   { totals, days }: { totals: readonly Row<TotalSum>[]; days: readonly Row<DaySum>[] },
 ): Promise<unknown> => {
-  const [addTotals, ofTotals] = addingTotals(totals.map(({ account }) => account as number));
-  const [addDays, ofDays] = addingDays(days.map(({ account }) => account as number));
+  const [addTotals, ofTotals] = addingTotals(
+    db,
+    totals.map(({ account }) => account as number),
+  );
+  const [addDays, ofDays] = addingDays(
+    db,
+    days.map(({ account }) => account as number),
+  );
   return Promise.all([
     db.run(addTotals, [ofTotals, ...columnsOf(totals, ...totalColumns), slot]),
     db.run(addDays, [ofDays, ...columnsOf(days, ...dayColumns), slot]),

@@ -20,7 +20,7 @@ import {
 } from './sequencer.ts';
 
 /** A transaction that writes rows of one account; `of` returns the same one for another of its accounts, if it has several. */
-export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'script'> {
+export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'isSpread' | 'script'> {
   readonly currentDay: DayUnderWay;
   of(account: number): Transaction;
   /**

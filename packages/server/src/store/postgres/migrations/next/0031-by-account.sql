@@ -17,32 +17,24 @@ SELECT account, day, "clockDay", strict, "browserCatalogue", catalogues, "nextEv
 ALTER TABLE account DROP COLUMN strict, DROP COLUMN "browserCatalogue", DROP COLUMN catalogues, DROP COLUMN "nextEventID";
 ALTER TABLE position DROP COLUMN day, DROP COLUMN "clockDay";
 
--- Begins a transaction that writes rows of some accounts, beside others or alone: takes its locks (sequencer.ts), and returns the
--- current day of each account; alone, there is one. A statement about one account is run where its rows are, and so is the lock that it
--- takes. Several accounts, ascending, are on one machine.
-CREATE FUNCTION begin_writing(accounts integer[], alone boolean)
+-- On a Citus cluster, begins a transaction that writes rows of an account, beside others or alone: takes its locks (sequencer.ts), and
+-- returns the current day. A statement about the account is run where its rows are, and so is the lock that it takes.
+CREATE FUNCTION begin_writing(ours integer, alone boolean)
 RETURNS TABLE (account integer, day integer, "clockDay" integer) LANGUAGE plpgsql AS $$
   #variable_conflict use_column
   DECLARE
-    ours integer := accounts[1];
     floor bigint;
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(2305843009213693952);
     IF alone THEN
       PERFORM pg_advisory_xact_lock(3746994889972252672 + p.account) FROM account_position p WHERE p.account = ours;
-    ELSIF cardinality(accounts) = 1 THEN
-      PERFORM pg_advisory_xact_lock_shared(3746994889972252672 + p.account) FROM account_position p WHERE p.account = ours;
     ELSE
-      PERFORM pg_advisory_xact_lock_shared(3746994889972252672 + one) FROM unnest(accounts) AS one;
+      PERFORM pg_advisory_xact_lock_shared(3746994889972252672 + p.account) FROM account_position p WHERE p.account = ours;
     END IF;
     SELECT last_value INTO floor FROM event_order;
     PERFORM pg_advisory_xact_lock_shared(4611686018427387904 + floor);
-    IF cardinality(accounts) = 1 THEN
-      PERFORM pg_advisory_xact_lock_shared(4611686018427387904 + floor) FROM account_position p WHERE p.account = ours;
-      RETURN QUERY SELECT p.account, p.day, p."clockDay" FROM account_position p WHERE p.account = ours;
-    ELSE
-      RETURN QUERY SELECT p.account, p.day, p."clockDay" FROM account_position p WHERE p.account = ANY (accounts);
-    END IF;
+    PERFORM pg_advisory_xact_lock_shared(4611686018427387904 + floor) FROM account_position p WHERE p.account = ours;
+    RETURN QUERY SELECT p.account, p.day, p."clockDay" FROM account_position p WHERE p.account = ours;
   END $$;
 
 -- The transactions under way that write rows of an account, and their floors (sequencer.ts). The number 0: of any account.
@@ -269,8 +261,8 @@ DROP INDEX owner_change_in_order;
 DELETE FROM owner_change WHERE account = 0;
 
 -- Who sent which eventUUID on which day, a partition for each: `holder` is the user, or minus the contact when there is
--- no user; `key` a keyed hash. Keys of partitions begin with the holder, not with the account: so those of new users come last,
--- whichever their account, and PostgreSQL fills the pages.
+-- no user; `key` a keyed hash. The keys of partitions are the holder and the key, which need no account; Citus wants it in them
+-- (citus.ts).
 ALTER TABLE event_repeat RENAME TO before;
 CREATE TABLE event_repeat (
   account integer NOT NULL,
@@ -303,7 +295,7 @@ BEGIN
       LEFT JOIN "user" u ON u."user" = r.holder LEFT JOIN contact c ON c.contact = -r.holder
       WHERE coalesce(u.account, c.account) IS NOT NULL ORDER BY 3, 4 $copy$, one.name);
     DROP TABLE day_before;
-    EXECUTE format('ALTER TABLE %I ADD PRIMARY KEY (holder, key, account)', one.name);
+    EXECUTE format('ALTER TABLE %I ADD PRIMARY KEY (holder, key)', one.name);
   END LOOP;
 END $$;
 DROP TABLE before;
