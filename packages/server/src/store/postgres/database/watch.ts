@@ -8,10 +8,10 @@ const pauseMilliseconds = 100;
 
 /**
  * Differs after each commit that stores events or changes owners: the numbers differ once one is drawn, and the writers once it is
- * committed. An erasure or a merge draws no sequence.
+ * committed. An erasure or a merge draws no sequence. Before the first number is drawn, `last_value` is that number.
  */
 const stateSQL = `
-  SELECT s.last_value AS sequence, c.last_value AS change, e.last_value AS erasure,
+  SELECT s.last_value AS sequence, c.last_value AS change, c.is_called AS changed, e.last_value AS erasure, e.is_called AS erased,
     (SELECT string_agg(writer, ' ' ORDER BY writer) FROM held_floors(0)) AS writers
   FROM event_order s, owner_change_number c, erasure_number e`;
 
