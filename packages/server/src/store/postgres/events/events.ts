@@ -36,6 +36,8 @@ interface Against {
   readonly named: number | null;
 }
 
+const namesContact = ({ contactUUID, externalID }: NewEvent): boolean => contactUUID !== null || externalID !== null;
+
 const nobody: Against = { name: null, contact: null, named: null };
 
 /** An event that is being stored. */
@@ -120,7 +122,10 @@ const insertingEvents = forAccounts(
 );
 
 export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
-  /** Looks up the contacts and claims that events of an account name. Returns a function that resolves an event, or returns its Refusal. */
+  /**
+   * Looks up the contacts and claims that events of an account name. Returns a function that resolves an event that names one, or returns
+   * its Refusal.
+   */
   const createResolver = async (db: Transaction, batches: readonly EventBatch[]) => {
     const { account } = db;
     const keyOf = (token: number, contactUUID: string) => `${token} ${contactUUID}`;
@@ -172,11 +177,10 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
 
     return ({ token, browser }: EventBatch, { userUUID, contactUUID, externalID }: NewEvent): Against | Refusal => {
       const name = userUUID === null ? null : { account, userUUID };
-      if (contactUUID === null && externalID !== null) {
-        const contact = contactByExternalID.get(externalID);
+      if (contactUUID === null) {
+        const contact = contactByExternalID.get(externalID as string);
         return contact === undefined ? missingContact('contactExternalID', false) : { name, contact, named: contact };
       }
-      if (contactUUID === null) return { name, contact: null, named: null };
       const against = found.get(keyOf(token, contactUUID)) as Against | Refusal;
       if (against instanceof Refusal) return against;
       if (!browser) return { ...against, name };
@@ -188,14 +192,19 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
 
   const toEntries = async (db: Transaction, batches: readonly EventBatch[]): Promise<Entry[][]> => {
     const resolvers = new Map<number, Awaited<ReturnType<typeof createResolver>>>();
-    for (const account of distinct(batches.map(({ account }) => account))) {
-      const batchesOf = batches.filter((batch) => batch.account === account);
+    const naming = batches.filter(({ events }) => events.some(namesContact));
+    for (const account of distinct(naming.map(({ account }) => account))) {
+      const batchesOf = naming.filter((batch) => batch.account === account);
       resolvers.set(account, await createResolver(db.of(account), batchesOf));
     }
     return batches.map((batch) => {
-      const resolve = resolvers.get(batch.account) as Awaited<ReturnType<typeof createResolver>>;
+      const { account } = batch;
+      const resolve = resolvers.get(account);
       return batch.events.map((event): Entry => {
-        const against = resolve(batch, event);
+        const against =
+          resolve && namesContact(event)
+            ? resolve(batch, event)
+            : { ...nobody, name: event.userUUID === null ? null : { account, userUUID: event.userUUID } };
         const outcome = against instanceof Refusal ? refused(against) : undefined;
         const { name, contact, named } = against instanceof Refusal ? nobody : against;
         const user = name === null ? undefined : users.known(name);
@@ -304,7 +313,6 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
   /** Updates the days of the contacts that events of an account were logged with, and records their users. */
   const noteContacts = (db: Transaction, entries: readonly Entry[]) => {
     const contacts = distinct(entries.flatMap(({ contact }) => contact ?? []));
-    if (contacts.length === 0) return [];
     const both = entries.filter(isOfBoth);
     return [
       db.run(
@@ -342,7 +350,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
         [...seen],
         both.flatMap(({ user }) => user ?? []),
       ),
-      ...byAccount(entries).map(([account, group]) =>
+      ...byAccount(entries.filter(({ named }) => named !== null)).map(([account, group]) =>
         holdContacts(db.of(account), distinct(group.flatMap(({ named }) => named ?? []))),
       ),
     ]);
@@ -375,7 +383,9 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const noted = [
       listing,
       ...linking,
-      ...byAccount(news).flatMap(([account, group]) => noteContacts(db.of(account), group)),
+      ...byAccount(news.filter(({ contact }) => contact !== null)).flatMap(([account, group]) =>
+        noteContacts(db.of(account), group),
+      ),
     ];
     const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
     // Without new IDs, all statements are sent at once.
