@@ -57,6 +57,7 @@ import { createMergeWriter } from './contacts/merges.ts';
 import { createUsers } from './contacts/users.ts';
 import {
   type AccountConnection,
+  byKey,
   type ConnectionPool,
   codeOf,
   hasTable,
@@ -196,7 +197,7 @@ const accountOf = (request: unknown): number => {
 /** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
 export const openPostgres = async (databaseURL: string, { role, create }: Opening): Promise<Store> => {
   const pools = {
-    events: openPool(databaseURL, mostUnderWay),
+    events: openPool(databaseURL, mostUnderWay, byKey),
     writes: openPool(databaseURL, mostWriting),
     reads: openPool(databaseURL, mostReading, inOrder),
     quick: openPool(databaseURL, mostQuick),

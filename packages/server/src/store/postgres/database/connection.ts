@@ -186,6 +186,12 @@ const takeSlot = `
  */
 export const inOrder = '-c enable_bitmapscan=off';
 
+/**
+ * Settings for storing events, whose statements find rows by their keys: without them, a plan that PostgreSQL makes while a table is small,
+ * and keeps, reads all rows of it, until the table is analyzed.
+ */
+export const byKey = '-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off';
+
 /** Opens a pool of up to `most` connections. `settings` are the start options of each connection. */
 export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
   const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isSpread'>>();

@@ -61,7 +61,8 @@ export const beginDay = async (
 ): Promise<void> => {
   const { day, clockDay } = dayAt(db.currentDay, receivedTime);
   if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) === undefined) throw new DayMissing(day);
-  await db.run('UPDATE account_position SET day = $2, "clockDay" = $3 WHERE account = $1', [db.account, day, clockDay]);
+  const sql = 'UPDATE account_position SET day = $2, "clockDay" = $3 WHERE account = $1';
+  if ((await db.run(sql, [db.account, day, clockDay])) === 0) throw new Error('the account is gone');
 };
 
 const hold = `SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); SELECT pg_advisory_xact_lock(${lockKeys.days})`;

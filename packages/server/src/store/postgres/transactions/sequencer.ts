@@ -28,44 +28,58 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../../refusal.ts';
+import type { ListedIDs } from '../../rules/accounts/catalogue-rules.ts';
 import type { DayUnderWay } from '../../rules/received-day.ts';
+import type { CatalogueSettings } from '../../store.ts';
+import { integers } from '../database/arrays.ts';
 import { type Connection, lockKeys, type TakenConnection } from '../database/connection.ts';
 
-/** The day under way of each account. */
-export type DaysUnderWay = ReadonlyMap<number, DayUnderWay>;
+/** What `account_position` has of an account. */
+export interface AccountState extends DayUnderWay, CatalogueSettings, Pick<ListedIDs, 'nextEventID'> {
+  readonly account: number;
+  /** Increases with each change of the account's catalogues. */
+  readonly version: number;
+}
+
+export const stateSQL =
+  'SELECT account, day, "clockDay", catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account_position';
 
 type Mode = 'beside others' | 'alone';
 
-type Begun = DayUnderWay & { readonly account: number };
-
-const beginHere = async (db: TakenConnection, mode: Mode, accounts: readonly number[]): Promise<Begun[]> => {
+const beginHere = async (db: TakenConnection, mode: Mode, accounts: readonly number[]): Promise<AccountState[]> => {
   const take = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   // Ascending, so that no two transactions wait for each other.
   const ascending = [...accounts].sort((a, b) => a - b);
   const locks = ascending.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
-  const results = await db.script(`
-    BEGIN;
-    SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}), ${locks.join(', ')};
-    SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order;
-    SELECT account, day, "clockDay" FROM account_position WHERE account IN (${ascending.join(', ')})`);
-  return results.at(-1) as unknown as Begun[];
+  const [, states] = await Promise.all([
+    db.script(`
+      BEGIN;
+      SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}), ${locks.join(', ')};
+      SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order`),
+    db.all<AccountState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [
+      integers(ascending, (account) => account),
+    ]),
+  ]);
+  return states;
 };
 
 /** On a cluster, the transaction has one account, and takes its locks also where the account's rows are. */
-const beginOnWorker = async (db: TakenConnection, mode: Mode, account: number): Promise<Begun[]> => {
+const beginOnWorker = async (db: TakenConnection, mode: Mode, account: number): Promise<AccountState[]> => {
   const sql = 'SELECT * FROM begin_writing($1, $2)';
-  const [, rows] = await Promise.all([db.script('BEGIN'), db.all<Begun>(sql, [account, mode === 'alone'])]);
-  return rows;
+  const [, states] = await Promise.all([db.script('BEGIN'), db.all<AccountState>(sql, [account, mode === 'alone'])]);
+  return states;
 };
 
-/** Begins a transaction that writes rows of these accounts, beside others or while no other writes them. Returns their current days. */
+/** Begins a transaction that writes rows of these accounts, beside others or while no other writes them. Returns their states. */
 export const beginWriting = async (
   db: TakenConnection,
   mode: Mode,
   accounts: readonly number[],
-): Promise<DaysUnderWay> => {
-  const rows = db.isSpread ? await beginOnWorker(db, mode, accounts[0] as number) : await beginHere(db, mode, accounts);
-  return new Map(rows.map(({ account, ...day }) => [account, day]));
+): Promise<ReadonlyMap<number, AccountState>> => {
+  const states = db.isSpread
+    ? await beginOnWorker(db, mode, accounts[0] as number)
+    : await beginHere(db, mode, accounts);
+  return new Map(states.map((state) => [state.account, state]));
 };
 
 /** Draws numbers from a PostgreSQL sequence; they are ascending, and greater than all drawn before. */

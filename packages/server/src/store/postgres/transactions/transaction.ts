@@ -11,8 +11,8 @@ import {
 } from '../database/connection.ts';
 import { beginDay, DayMissing, prepareDay } from '../events/days.ts';
 import {
+  type AccountState,
   beginWriting,
-  type DaysUnderWay,
   readSettled,
   type Settled,
   waitForSettled,
@@ -22,6 +22,8 @@ import {
 /** A transaction that writes rows of one account; `of` returns the same one for another of its accounts, if it has several. */
 export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'isSpread' | 'script'> {
   readonly currentDay: DayUnderWay;
+  /** The account's state when this transaction began. */
+  readonly begun: AccountState;
   of(account: number): Transaction;
   /**
    * Returns the day of something received at a time. When it is not the account's current day, this throws: the transaction is
@@ -55,8 +57,15 @@ class OtherDay extends Error {
 
 class NotAlone extends Error {}
 
-/** The day of an account that is not there any more. */
-const neverBegun: DayUnderWay = { day: -1, clockDay: -1 };
+/** The state of an account that is not there any more. */
+const gone: Omit<AccountState, 'account'> = {
+  day: -1,
+  clockDay: -1,
+  version: -1,
+  strict: false,
+  browserCatalogue: false,
+  nextEventID: 1,
+};
 
 /** How often a transaction that conflicts with another is tried. */
 const mostTries = 10;
@@ -113,7 +122,7 @@ const listOf = (accounts: Accounts): readonly number[] => (typeof accounts === '
 const createTransaction = (
   db: TakenConnection,
   mode: Mode,
-  { days, remembering }: { days: DaysUnderWay; remembering: (() => void)[] },
+  { states, remembering }: { states: ReadonlyMap<number, AccountState>; remembering: (() => void)[] },
 ): ((account: number) => Transaction) => {
   const shared = {
     ...db,
@@ -137,15 +146,16 @@ const createTransaction = (
   const of = (account: number): Transaction => {
     const found = made.get(account);
     if (found) return found;
-    const currentDay = days.get(account) ?? neverBegun;
+    const begun = states.get(account) ?? { ...gone, account };
     const transaction: Transaction = {
       ...shared,
       account,
-      currentDay,
+      currentDay: begun,
+      begun,
       of,
       dayOf(receivedTime) {
-        const { day, clockDay } = dayAt(currentDay, receivedTime);
-        if (day !== currentDay.day || clockDay !== currentDay.clockDay) throw new OtherDay(account, receivedTime);
+        const { day, clockDay } = dayAt(begun, receivedTime);
+        if (day !== begun.day || clockDay !== begun.clockDay) throw new OtherDay(account, receivedTime);
         return day;
       },
     };
@@ -162,9 +172,9 @@ const carryOut = async <Value>(
   work: (transaction: Transaction) => Promise<Value>,
   onCommit: OnCommit,
 ): Promise<Value> => {
-  const days = await beginWriting(db, mode, accounts);
+  const states = await beginWriting(db, mode, accounts);
   const remembering: (() => void)[] = [];
-  const value = await work(createTransaction(db, mode, { days, remembering })(accounts[0] as number));
+  const value = await work(createTransaction(db, mode, { states, remembering })(accounts[0] as number));
   const began = performance.now();
   await db.commit();
   onCommit((performance.now() - began) / 1_000);

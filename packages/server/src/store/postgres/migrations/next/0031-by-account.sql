@@ -18,9 +18,10 @@ ALTER TABLE account DROP COLUMN strict, DROP COLUMN "browserCatalogue", DROP COL
 ALTER TABLE position DROP COLUMN day, DROP COLUMN "clockDay";
 
 -- On a Citus cluster, begins a transaction that writes rows of an account, beside others or alone: takes its locks (sequencer.ts), and
--- returns the current day. A statement about the account is run where its rows are, and so is the lock that it takes.
+-- returns the account's state. A statement about the account is run where its rows are, and so is the lock that it takes.
 CREATE FUNCTION begin_writing(ours integer, alone boolean)
-RETURNS TABLE (account integer, day integer, "clockDay" integer) LANGUAGE plpgsql AS $$
+RETURNS TABLE (account integer, day integer, "clockDay" integer, version bigint, strict boolean, "browserCatalogue" boolean,
+  "nextEventID" integer) LANGUAGE plpgsql AS $$
   #variable_conflict use_column
   DECLARE
     floor bigint;
@@ -34,7 +35,8 @@ RETURNS TABLE (account integer, day integer, "clockDay" integer) LANGUAGE plpgsq
     SELECT last_value INTO floor FROM event_order;
     PERFORM pg_advisory_xact_lock_shared(4611686018427387904 + floor);
     PERFORM pg_advisory_xact_lock_shared(4611686018427387904 + floor) FROM account_position p WHERE p.account = ours;
-    RETURN QUERY SELECT p.account, p.day, p."clockDay" FROM account_position p WHERE p.account = ours;
+    RETURN QUERY SELECT p.account, p.day, p."clockDay", p.catalogues, p.strict, p."browserCatalogue", p."nextEventID"
+      FROM account_position p WHERE p.account = ours;
   END $$;
 
 -- The transactions under way that write rows of an account, and their floors (sequencer.ts). The number 0: of any account.
