@@ -7,17 +7,29 @@ export const define = (command: Command): void => {
   addSettings(command, ['databaseURL'])
     .option(
       '--citus',
-      'experimental: spread its tables over a Citus cluster, which refuses some of them; do not use it yet',
+      'experimental: spread its tables over a Citus cluster, where the tests have not all passed; do not use it yet',
     )
+    .option('--citus-without-workers', 'the same, even when no worker is registered')
     .action(migrate);
 };
 
-const migrate = async (options: DatabaseOptions & { readonly citus?: boolean }): Promise<void> => {
+interface MigrateOptions extends DatabaseOptions {
+  readonly citus?: boolean;
+  readonly citusWithoutWorkers?: boolean;
+}
+
+const migrate = async (options: MigrateOptions): Promise<void> => {
   const { migrateStore } = await import('../store/open.ts');
-  await migrateStore(databaseURLOf(options), { citus: options.citus === true });
+  const withoutWorkers = options.citusWithoutWorkers === true;
+  const citus = withoutWorkers || options.citus === true;
+  const spread = await migrateStore(databaseURLOf(options), { citus, withoutWorkers });
   printLine('The schema is up to date.');
-  if (options.citus)
-    printLine(
-      'The tables are spread over the Citus cluster. On Citus 13.2 most operations then fail: do not serve this database.',
-    );
+  if (!spread) return;
+  const { tables, workers } = spread;
+  const over = `over ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
+  printLine(
+    tables.length === 0
+      ? `All tables were already spread ${over}.`
+      : `Spread ${tables.length} tables ${over}: ${tables.join(', ')}.`,
+  );
 };

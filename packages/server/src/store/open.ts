@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Tell } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
+import type { Spread, SpreadOptions } from './postgres/database/citus.ts';
 import type { Restored } from './restored.ts';
 import type { Backups, FolderBackup } from './scheduled-backups.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
@@ -46,14 +47,17 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
 
 /**
  * Migrates a PostgreSQL database to the schema that this program knows, as a server does at its start; with `citus`, also
- * distributes it over the machines of its cluster. Throws StoreUnusable when that fails.
+ * distributes it over the machines of its cluster, and returns what it has distributed. Throws StoreUnusable when that fails.
  */
-export const migrateStore = async (databaseURL: string, { citus }: { citus: boolean }): Promise<void> => {
+export const migrateStore = async (
+  databaseURL: string,
+  options: { readonly citus: boolean } & SpreadOptions,
+): Promise<Spread | undefined> => {
   if (!isPostgres(databaseURL)) {
     throw new StoreUnusable('a server migrates a SQLite file when it opens it: start the server');
   }
   const { migrateDatabase } = await import('./postgres/database/citus.ts');
-  await migrateDatabase(databaseURL, { citus });
+  return migrateDatabase(databaseURL, options);
 };
 
 /**

@@ -17,10 +17,10 @@ import {
   newToken,
   phone,
 } from '../../../test/fixtures/store.ts';
+import { readMigrations } from '../migrations.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
 import { lockKeys } from './database/connection.ts';
-import { newestMigration } from './database/migrate.ts';
 import { toBodies } from './events/event-body.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
@@ -60,7 +60,7 @@ const isKept = ({ kept }: EventOutcome) => kept;
 
 test('twenty that start at once make one schema', async () => {
   const { databaseURL, servers } = await openServers(20);
-  const all = Array.from({ length: newestMigration() }, (_, nth) => ({ number: nth + 1 }));
+  const all = readMigrations(new URL('migrations/', import.meta.url)).map(({ number }) => ({ number }));
   expect(await asking(databaseURL, 'SELECT number FROM migration ORDER BY number')).toEqual(all);
   const site = await createSite(servers[0]);
   for (const store of servers) expect(await store.findAccount(site.accountUUID)).toBe(site.account);
@@ -100,7 +100,7 @@ describe('tokens', () => {
     await asking(
       databaseURL,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND query ~ 'pg_locks|\\) newest' AND pid <> pg_backend_pid()`,
+       WHERE datname = current_database() AND query ~ 'held_floors.0.' AND pid <> pg_backend_pid()`,
     );
     await asking(databaseURL, `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'`);
     await vi.waitFor(async () => expect(await servers[1].findAccess(token.hash)).toBeUndefined(), {
@@ -234,6 +234,7 @@ describe('the order', () => {
     await slow.connect();
     await slow.query(
       `BEGIN;
+       SELECT pg_advisory_xact_lock_shared(${lockKeys.accounts} + ${site.account});
        SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order;
        SELECT nextval('event_order');
        INSERT INTO event SELECT holder, currval('event_order'), "user", "eventTime", account, day, "eventID",
@@ -250,6 +251,35 @@ describe('the order', () => {
     expect(events.map(({ eventUUID }) => eventUUID)).toEqual(['event-slow', 'event-quick']);
     expect(through).toBe(events[1]?.sequence);
     await slow.end();
+  });
+
+  test('waits for no transaction of another account, which hides nothing either', async () => {
+    const { databaseURL, servers } = await openServers(2);
+    const [slow, quick] = [await createSite(servers[0]), await createSite(servers[1])];
+    const other = new pg.Client(databaseURL);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT * FROM begin_writing($1, true)', [slow.account]);
+    await other.query("SELECT nextval('event_order')");
+    try {
+      await logAt(servers[1], quick, quick.time, { eventUUID: 'event-beside' });
+      const page = await servers[0].getEvents({ account: quick.account, order: 'asc', limit: 9 });
+      expect(page.events.map(({ eventUUID }) => eventUUID)).toEqual(['event-beside']);
+      expect(page.through).toBeGreaterThanOrEqual(page.events[0]?.sequence as number);
+      // Also a new day, and a merge, which run alone: in their account.
+      await logAt(servers[1], quick, quick.time + day, { eventUUID: 'event-of-next-day' });
+      const [{ contactUUID: ann }, { contactUUID: ben }] = await Promise.all([
+        quick.server.createContact({ address: 'ann@example.com', userUUID: null }),
+        quick.server.createContact({ address: 'ben@example.com', userUUID: null }),
+      ]);
+      await quick.merge(ann, ben);
+      await expect(servers[0].getEvents({ account: slow.account, order: 'asc', limit: 9 })).rejects.toMatchObject({
+        code: 'not_kept',
+      });
+    } finally {
+      await other.end();
+    }
+    expect(await servers[0].getEvents({ account: slow.account, order: 'asc', limit: 9 })).toMatchObject({ events: [] });
   });
 
   test('has one eventID for a name, whichever server lists it first, also while names change', async () => {
@@ -503,7 +533,7 @@ test('what another server lists while this one waits to list it is listed once, 
   try {
     // As the other server does it, between the two questions of this one.
     await other.query('BEGIN');
-    await other.query('UPDATE account SET catalogues = catalogues + 1 WHERE account = $1', [account]);
+    await other.query('UPDATE account_position SET catalogues = catalogues + 1 WHERE account = $1', [account]);
     await other.query(
       `INSERT INTO catalogue (account, kind, id, name, browser, "byBrowser", type) VALUES ($1, 'event', '77', '77', true, false, '')`,
       [account],

@@ -7,7 +7,14 @@ import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedW
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
-import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts/accounts.ts';
+import {
+  createAccountWriter,
+  findAccount,
+  getAccount,
+  listAccounts,
+  listNumbers,
+  measureAccounts,
+} from './accounts/accounts.ts';
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
 import { deleteEnded } from './accounts/ended.ts';
@@ -28,7 +35,7 @@ import {
   removePasskey,
   usePasskey,
 } from './accounts/passkeys.ts';
-import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
+import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
 import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
 import {
   createShareLink,
@@ -49,7 +56,8 @@ import { createLinkWriter } from './contacts/links.ts';
 import { createMergeWriter } from './contacts/merges.ts';
 import { createUsers } from './contacts/users.ts';
 import {
-  type Connection,
+  type AccountConnection,
+  byKey,
   type ConnectionPool,
   codeOf,
   hasTable,
@@ -61,7 +69,7 @@ import { createPostgresRoom } from './database/disk-space.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
 import { startWatch } from './database/watch.ts';
 import { createErasures } from './erasure/erasures.ts';
-import { startMaintenance } from './erasure/maintenance.ts';
+import { findWork, startMaintenance } from './erasure/maintenance.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
@@ -92,8 +100,13 @@ interface Opening {
   readonly create: boolean;
 }
 
+interface Prepared extends StoredRepeats {
+  /** Whether the tables are spread over a Citus cluster. */
+  readonly isSpread: boolean;
+}
+
 /** Migrates the database, and checks that it can be served. */
-const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<StoredRepeats> => {
+const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<Prepared> => {
   const db = await pool.take();
   try {
     const schema = await readSchema(db);
@@ -109,10 +122,11 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
     if (await hasTable(db, 'copying')) {
       throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
     }
-    return await db.one<StoredRepeats>(
-      `SELECT secret, EXISTS (SELECT FROM event_repeat WHERE holder = 0) AS "withErased",
+    const repeats = await db.one<StoredRepeats>(
+      `SELECT secret, EXISTS (SELECT FROM erased_repeat) AS "withErased",
          EXISTS (SELECT FROM kept_day WHERE "ofEither") AS "withEither" FROM position`,
     );
+    return { ...repeats, isSpread: db.isSpread };
   } finally {
     db.release(false);
   }
@@ -170,10 +184,20 @@ const createWrites = (repeats: StoredRepeats) => {
   };
 };
 
+/** The account of what concerns the service itself, or several accounts. */
+const ofService = 0;
+
+/** Returns the account of a request, which may be its number. */
+const accountOf = (request: unknown): number => {
+  if (typeof request === 'number') return request;
+  const { account, request: replayed } = (request ?? {}) as { account?: number | null; request?: unknown };
+  return replayed === undefined ? (account ?? ofService) : accountOf(replayed);
+};
+
 /** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
 export const openPostgres = async (databaseURL: string, { role, create }: Opening): Promise<Store> => {
   const pools = {
-    events: openPool(databaseURL, mostUnderWay),
+    events: openPool(databaseURL, mostUnderWay, byKey),
     writes: openPool(databaseURL, mostWriting),
     reads: openPool(databaseURL, mostReading, inOrder),
     quick: openPool(databaseURL, mostQuick),
@@ -206,7 +230,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     }
   };
 
-  const access = createAccess((work) => readOnce(pools.quick, work));
+  const access = createAccess((work) => readOnce(pools.quick, ofService, work));
   const listeners = new Set<() => void>();
   const committed = () => {
     for (const listener of listeners) listener();
@@ -215,11 +239,21 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
 
   const commits = createCommitMeasures();
   const queue = createWriteQueue(
-    (batches) => write(pools.events, 'beside others', (db) => keepEvents(db, batches), commits.statementSeconds.add),
+    (batches) => {
+      const accounts = [...new Set(batches.map(({ account }) => account))];
+      return write(
+        pools.events,
+        'beside others',
+        accounts,
+        (db) => keepEvents(db, batches),
+        commits.statementSeconds.add,
+      );
+    },
     (events, seconds) => {
       commits.events.add(events);
       commits.seconds.add(seconds);
     },
+    prepared.isSpread ? 1 : undefined,
   );
 
   const inTurn = createTurns();
@@ -230,7 +264,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     <Request, Value>(work: Work<Request, Value>, turns: (request: Request) => readonly string[] = () => []) =>
     (request: Request): Promise<Value> =>
       admitted(request, async () => {
-        const carryOut = () => write(pools.writes, mode, (db) => work(db, request));
+        const carryOut = () => write(pools.writes, mode, accountOf(request), (db) => work(db, request));
         const value = await turns(request).reduceRight((next, key) => () => inTurn(key, next), carryOut)();
         committed();
         return value;
@@ -247,11 +281,13 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
       settings?: string,
     ) =>
     (request: Request): Promise<Value> =>
-      admitted(request, () => readSnapshot(pools.reads, momentOf(request), (db) => work(db, request), settings));
+      admitted(request, () =>
+        readSnapshot(pools.reads, momentOf(request), accountOf(request), (db) => work(db, request), settings),
+      );
   const readingOnce =
-    <Request, Value>(work: (db: Connection, request: Request) => Promise<Value>) =>
+    <Request, Value>(work: (db: AccountConnection, request: Request) => Promise<Value>) =>
     (request: Request): Promise<Value> =>
-      admitted(request, () => readOnce(pools.quick, (db) => work(db, request)));
+      admitted(request, () => readOnce(pools.quick, accountOf(request), (db) => work(db, request)));
   /** Wraps a write that changes tokens, so that this server uses the change before the write's promise resolves. */
   const changingAccess =
     <Request, Value>(work: (request: Request) => Promise<Value>) =>
@@ -263,15 +299,17 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
 
   const maintenance =
     role === 'server'
-      ? startMaintenance(
-          (step) => write(pools.writes, 'beside others', step),
-          async (db) => {
+      ? startMaintenance({
+          find: () => readOnce(pools.quick, ofService, findWork),
+          inTransaction: (account, step) => write(pools.writes, 'beside others', account, step),
+          async step(db) {
             if ((await continueErasures(db)) || (await indexContacts(db))) return true;
             await trimOwnerChanges(db);
             return false;
           },
-        )
+        })
       : undefined;
+  if (maintenance) listeners.add(maintenance.noteWrite);
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
   const erase = audited('eraseContact', besideOthers, writes.eraseContact);
@@ -317,7 +355,16 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     replayRefused: audited('replayRefused', besideOthers, writes.replayRefused),
     mergeContact: audited('mergeContact', byItself, writes.mergeContact),
     unmergeContact: audited('unmergeContact', byItself, writes.unmergeContact),
-    deleteEventsBefore: besideOthers(writes.deleteEventsBefore),
+    async deleteEventsBefore(request) {
+      const withRefused = new Set(await readingOnce(listRefusedBefore)(request));
+      let deleted = 0;
+      for (const account of await readingOnce(listNumbers)(undefined)) {
+        const mostEvents = request.most - deleted;
+        if (mostEvents === 0 && !withRefused.has(account)) continue;
+        deleted += await besideOthers(writes.deleteEventsBefore)({ ...request, account, mostEvents });
+      }
+      return deleted;
+    },
     async eraseContact(request) {
       const receipt = await erase(request);
       if (!receipt.complete) maintenance?.wake();

@@ -10,6 +10,7 @@ import type {
   AccountSize,
   AccountSummary,
   CatalogueKind,
+  CatalogueSettings,
   ContactOutcome,
   NewAccount,
   Store,
@@ -28,16 +29,20 @@ const summary = 'account, "accountUUID", "accountName", "createdTime"';
 export const listAccounts = (db: Connection): Promise<AccountSummary[]> =>
   db.all<AccountSummary>(`SELECT ${summary} FROM account ORDER BY account`);
 
+/** Returns the numbers of all accounts. */
+export const listNumbers = async (db: Connection): Promise<number[]> =>
+  (await db.all<{ account: number }>('SELECT account FROM account ORDER BY account')).map(({ account }) => account);
+
 export const findAccount = async (db: Connection, accountUUID: string): Promise<number | undefined> =>
   (await db.get<{ account: number }>('SELECT account FROM account WHERE "accountUUID" = $1', [accountUUID]))?.account;
 
 export const getAccount = async (db: Connection, account: number): Promise<AccountDetail> => {
-  const [row, profile, tag, attr, event, tokens, usage] = await Promise.all([
-    db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage' | 'storedBytes'>>(
-      `SELECT ${summary}, "accountOrigin", "accountTimezone", "accountCurrency", strict, "browserCatalogue", enrich
-       FROM account WHERE account = $1`,
+  const [row, settings, profile, tag, attr, event, tokens, usage] = await Promise.all([
+    db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage' | 'storedBytes' | keyof CatalogueSettings>>(
+      `SELECT ${summary}, "accountOrigin", "accountTimezone", "accountCurrency", enrich FROM account WHERE account = $1`,
       [account],
     ),
+    db.get<CatalogueSettings>('SELECT strict, "browserCatalogue" FROM account_position WHERE account = $1', [account]),
     listCatalogue(db, account, 'profile'),
     listCatalogue(db, account, 'tag'),
     listCatalogue(db, account, 'attr'),
@@ -45,8 +50,8 @@ export const getAccount = async (db: Connection, account: number): Promise<Accou
     tokensOf(db, account),
     readUsage(db, account),
   ]);
-  if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
-  return { ...row, catalogues: { profile, tag, attr, event }, tokens, ...usage };
+  if (!row || !settings) throw new Refusal('unknown_account', { field: 'accountUUID' });
+  return { ...row, ...settings, catalogues: { profile, tag, attr, event }, tokens, ...usage };
 };
 
 export const measureAccounts = async (db: Connection): Promise<AccountSize[]> => {
@@ -59,31 +64,30 @@ export const measureAccounts = async (db: Connection): Promise<AccountSize[]> =>
 
 /** Locks the account, and reads the values that updateAccount may change. */
 const valuesOf = async (db: Transaction, account: number, kinds: readonly CatalogueKind[]): Promise<AccountValues> => {
-  const settings = await db.one<AccountValues>(
-    `SELECT "accountName", "accountOrigin", "accountTimezone", "accountCurrency", strict, "browserCatalogue", enrich FROM account
-     WHERE account = $1 FOR NO KEY UPDATE`,
+  const own = await db.one<AccountValues>(
+    `SELECT "accountName", "accountOrigin", "accountTimezone", "accountCurrency", enrich FROM account WHERE account = $1 FOR NO KEY UPDATE`,
+    [account],
+  );
+  const settings = await db.one<CatalogueSettings>(
+    'SELECT strict, "browserCatalogue" FROM account_position WHERE account = $1 FOR NO KEY UPDATE',
     [account],
   );
   const lists = await Promise.all(kinds.map(async (kind) => [kind, await listCatalogue(db, account, kind)] as const));
-  return { ...settings, ...Object.fromEntries(lists) };
+  return { ...own, ...settings, ...Object.fromEntries(lists) };
 };
 
 export const createAccountWriter = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {
   type Act = Pick<AccountChange, 'time' | 'by'>;
 
   /** Changes a contact when it exists, otherwise creates it. */
-  const putContact = async (
-    db: Transaction,
-    account: number,
-    change: AccountContact,
-    act: Act,
-  ): Promise<ContactOutcome> => {
+  const putContact = async (db: Transaction, change: AccountContact, act: Act): Promise<ContactOutcome> => {
+    const { account } = db;
     const { newContactUUID, externalID, address } = change;
     const uses = usesOfContact({ ...change, tags: change.addedTags });
     await catalogues.check(db, account, { browser: false, uses });
     const written = { ...change, ...act };
     const write = async () => {
-      const row = await finder.byName(db, { account, contactUUID: change.contactUUID });
+      const row = await finder.byName(db, { contactUUID: change.contactUUID });
       return { existed: true, ...(await contacts.write(db, row, { ...written, keys: newKeysOf(change) })) };
     };
     const { existed, contactUUID } =
@@ -95,11 +99,11 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
   };
 
   /** Stores contacts. A refused contact does not affect the others. */
-  const putContacts = async (db: Transaction, account: number, changes: readonly AccountContact[], act: Act) => {
+  const putContacts = async (db: Transaction, changes: readonly AccountContact[], act: Act) => {
     const outcomes: ContactOutcome[] = [];
     for (const change of changes) {
       try {
-        outcomes.push(await db.attempt(() => putContact(db, account, change, act)));
+        outcomes.push(await db.attempt(() => putContact(db, change, act)));
       } catch (error) {
         outcomes.push(refusedContact(error));
       }
@@ -124,23 +128,18 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       } = account;
       const { account: number } = await db.one<{ account: number }>(
         `INSERT INTO account
-           ("accountUUID", "accountName", "accountOrigin", "accountTimezone", "accountCurrency", strict, "browserCatalogue", enrich, "createdTime")
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING account`,
-        [
-          accountUUID,
-          accountName,
-          JSON.stringify(accountOrigin),
-          accountTimezone,
-          accountCurrency,
-          strict,
-          browserCatalogue,
-          enrich,
-          time,
-        ],
+           ("accountUUID", "accountName", "accountOrigin", "accountTimezone", "accountCurrency", enrich, "createdTime")
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING account`,
+        [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, accountCurrency, enrich, time],
       );
+      await db.run('INSERT INTO account_position (account, strict, "browserCatalogue") VALUES ($1, $2, $3)', [
+        number,
+        strict,
+        browserCatalogue,
+      ]);
       for (const token of tokens) await createToken(db, { ...token, account: number });
       await catalogues.put(db, number, given);
-      return putContacts(db, number, changes, { time, by });
+      return putContacts({ ...db, account: number }, changes, { time, by });
     },
 
     async updateAccount(
@@ -153,7 +152,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       await db.run(
         `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
            "accountTimezone" = coalesce($4, "accountTimezone"), "accountCurrency" = coalesce($5, "accountCurrency"),
-           strict = coalesce($6, strict), "browserCatalogue" = coalesce($7, "browserCatalogue"), enrich = coalesce($8, enrich)
+           enrich = coalesce($6, enrich)
          WHERE account = $1`,
         [
           account,
@@ -161,15 +160,18 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
           accountOrigin && JSON.stringify(accountOrigin),
           accountTimezone,
           accountCurrency,
-          strict,
-          browserCatalogue,
           enrich,
         ],
+      );
+      await db.run(
+        `UPDATE account_position SET strict = coalesce($2, strict), "browserCatalogue" = coalesce($3, "browserCatalogue")
+         WHERE account = $1`,
+        [account, strict, browserCatalogue],
       );
       await notifyAccess(db);
       await catalogues.put(db, account, given);
       const updated = changedValues(before, await valuesOf(db, account, kinds));
-      return { updated, contacts: await putContacts(db, account, changes, { time, by }) };
+      return { updated, contacts: await putContacts(db, changes, { time, by }) };
     },
   };
 };

@@ -25,16 +25,9 @@ import {
   toCatalogueMerges,
 } from '../../rules/accounts/entry-merges.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
-import type {
-  CatalogueKind,
-  CatalogueSettings,
-  Catalogues,
-  EntryMerge,
-  EventQuery,
-  ListedEntry,
-  NewEvent,
-} from '../../store.ts';
+import type { CatalogueKind, Catalogues, EntryMerge, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import { type AccountState, stateSQL } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The IDs that an account lists, as a transaction sees them. */
@@ -66,29 +59,16 @@ interface UsedIDs {
 /** The size of the cache of accounts. */
 const mostAccounts = 500;
 
-interface Version extends CatalogueSettings, Pick<ListedIDs, 'nextEventID'> {
-  readonly account: number;
-  readonly version: number;
-}
-
-const versionsOf = (db: Connection, accounts: readonly number[], lock = '') =>
-  db.all<Version>(
-    `SELECT account, catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account
-     WHERE account = ANY ($1::integer[]) ORDER BY account ${lock}`,
-    [accounts],
-  );
-
 const readIDs = async (
   db: Connection,
-  account: number,
-  settings: Omit<Parameters<typeof toListedIDs>[0], 'hasEvents'>,
+  { account, strict, browserCatalogue, nextEventID }: AccountState,
 ): Promise<ListedIDs> => {
   const rows = await db.all<MergeRow & { name: string; browser: boolean; byBrowser: boolean }>(
     'SELECT kind, id, name, browser, "byBrowser", "mergedInto" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
   // Only `held` gives IDs to names, and reads which have events.
-  return toListedIDs({ ...settings, hasEvents: () => false }, rows);
+  return toListedIDs({ strict, browserCatalogue, nextEventID, hasEvents: () => false }, rows);
 };
 
 /** The eventIDs that `readStoredIDs` reads at once. */
@@ -117,10 +97,10 @@ const readStoredIDs = async (
 const write = (db: Connection, account: number, kind: CatalogueKind, entry: EntryWithID, byBrowser: boolean) =>
   db.run(
     `INSERT INTO catalogue (account, kind, id, name, browser, "byBrowser", type)
-     VALUES ($1, $2, $3, coalesce($4, $3), coalesce($5, true), $6, coalesce($7, CASE $2 WHEN 'attr' THEN 'text' ELSE '' END))
+     VALUES ($1, $2, $3, coalesce($4, $3), coalesce($5, true), $6, coalesce($7, $8))
      ON CONFLICT (account, kind, id) DO UPDATE SET name = coalesce($4, catalogue.name),
        browser = coalesce($5, catalogue.browser), "byBrowser" = catalogue."byBrowser" AND $6, type = coalesce($7, catalogue.type)`,
-    [account, kind, entry.id, entry.name, entry.browser, byBrowser, entry.type],
+    [account, kind, entry.id, entry.name, entry.browser, byBrowser, entry.type, kind === 'attr' ? 'text' : ''],
   );
 
 const change = (db: Connection, account: number, listings: readonly Listing[]) =>
@@ -141,7 +121,7 @@ const setMerged = (db: Connection, { account, kind, otherID }: Other, mergedInto
 
 /** Must be called with each change of an account's catalogues or their settings, so that other servers read them again. */
 const nextVersion = (db: Connection, account: number, nextEventID: number) =>
-  db.run('UPDATE account SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
+  db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
     account,
     nextEventID,
   ]);
@@ -149,31 +129,29 @@ const nextVersion = (db: Connection, account: number, nextEventID: number) =>
 export const createCatalogueWriter = () => {
   const remembered = new BoundedMap<number, Known>(mostAccounts);
 
-  /** Returns a function that returns what an account lists now. Reads the catalogues that have changed since they were cached. */
-  const listedNow = async (db: Transaction, accounts: readonly number[]): Promise<(account: number) => ListedIDs> => {
-    const versions = await versionsOf(db, accounts);
-    const now = new Map(
-      await Promise.all(
-        versions.map(async ({ account, version, ...settings }): Promise<[number, ListedIDs]> => {
-          const known = remembered.get(account);
-          if (known?.version === version) return [account, known.ids];
-          const ids = await readIDs(db, account, settings);
-          // Cached after the commit only, because the read may include this transaction's own changes.
-          db.whenCommitted(() => remembered.set(account, { version, ids }));
-          return [account, ids];
-        }),
-      ),
-    );
-    return (account) => now.get(account) as ListedIDs;
+  /** Returns what an account lists. Reads its catalogues when they have changed since they were cached. */
+  const listedIn = async (db: Transaction, state: AccountState): Promise<ListedIDs> => {
+    const { account, version } = state;
+    const known = remembered.get(account);
+    if (known?.version === version) return known.ids;
+    const ids = await readIDs(db, state);
+    // Cached after the commit only, because the read may include this transaction's own changes.
+    db.whenCommitted(() => remembered.set(account, { version, ids }));
+    return ids;
   };
+
+  /** Returns what an account lists now, with this transaction's own changes. */
+  const listedNow = async (db: Transaction, account: number): Promise<ListedIDs> =>
+    listedIn(db, await db.one<AccountState>(`${stateSQL} WHERE account = $1`, [account]));
 
   /** Locks the account's catalogues until this transaction ends, and returns what the account lists. */
   const held = async (db: Transaction, account: number): Promise<Known & { readonly stored: Set<string> }> => {
-    const [{ version, ...settings }] = (await versionsOf(db, [account], 'FOR NO KEY UPDATE')) as [Version];
+    const state = await db.one<AccountState>(`${stateSQL} WHERE account = $1 FOR NO KEY UPDATE`, [account]);
+    const { version } = state;
     const known = remembered.get(account);
     const [ids, { stored, nextEventID }] = await Promise.all([
-      known?.version === version ? copyOfIDs(known.ids) : readIDs(db, account, settings),
-      readStoredIDs(db, account, settings.nextEventID),
+      known?.version === version ? copyOfIDs(known.ids) : readIDs(db, state),
+      readStoredIDs(db, account, state.nextEventID),
     ]);
     return { version, ids: { ...ids, nextEventID, hasEvents: (eventID) => stored.has(eventID) }, stored };
   };
@@ -187,7 +165,7 @@ export const createCatalogueWriter = () => {
         for (const { kind, id } of uses) if (kind === 'event' && id !== null) stored.add(id);
         return listings;
       });
-    const known = (await listedNow(db, [account]))(account);
+    const known = await listedNow(db, account);
     const changesNothing = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(known, browser, use));
     if (used.every(changesNothing) || listingsOf(copyOfIDs(known)).length === 0) return known;
     const { version, ids, stored } = await held(db, account);
@@ -201,12 +179,14 @@ export const createCatalogueWriter = () => {
   return {
     /** Throws a Refusal when the account, or a browser token, may not use an ID. */
     async check(db: Transaction, account: number, { browser, uses }: UsedIDs): Promise<void> {
-      checkUses((await listedNow(db, [account]))(account), browser, uses);
+      checkUses(await listedNow(db, account), browser, uses);
     },
 
     /** As `check`, for the IDs of events; `mayBeNew` reports whether an event uses IDs that may have to be registered. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
-      const idsOf = await listedNow(db, accounts);
+      const listed = accounts.map(async (account) => [account, await listedIn(db, db.of(account).begun)] as const);
+      const now = new Map(await Promise.all(listed));
+      const idsOf = (account: number) => now.get(account) as ListedIDs;
       /** What the accounts with new names will list after the events that were checked in order. */
       const later = new Map<number, ListedIDs>();
       const hasNewName = (account: number, event: NewEvent) => eventIDOf(idsOf(account), event) === undefined;

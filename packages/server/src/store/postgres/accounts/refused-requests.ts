@@ -6,7 +6,9 @@ import { contactsNamedBy, createPersonSearch, type PersonNames } from '../../rul
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { type Connection, lockKeys } from '../database/connection.ts';
+import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Snapshot, Transaction } from '../transactions/transaction.ts';
+import { accountUUIDsOf, tokenIDsOf } from './public-ids.ts';
 
 type Fate = 'evicted' | 'erased' | 'replayed';
 
@@ -23,18 +25,18 @@ const bytesOf = (rows: readonly Listed[]): number => rows.reduce((sum, { bytes }
 /** Removes requests from their lists and updates the counts. Returns how many were still listed. */
 const takeOff = async (db: Transaction, rows: readonly Listed[], fate: Fate): Promise<number> => {
   const gone = await db.all<Listed>(
-    `DELETE FROM refused_request USING unnest($1::integer[], $2::bigint[]) AS gone (token, refused)
-     WHERE refused_request.token = gone.token AND refused_request.refused = gone.refused
+    `DELETE FROM refused_request USING unnest($2::integer[], $3::bigint[]) AS gone (token, refused)
+     WHERE refused_request.account = $1 AND refused_request.token = gone.token AND refused_request.refused = gone.refused
      RETURNING refused_request.token, refused_request.refused, bytes`,
-    [rows.map(({ token }) => token), rows.map(({ refused }) => refused)],
+    [db.account, rows.map(({ token }) => token), rows.map(({ refused }) => refused)],
   );
   const tokens = [...new Set(gone.map(({ token }) => token))].sort((a, b) => a - b);
   for (const token of tokens) {
     const ofToken = gone.filter((row) => row.token === token);
     await db.run(
-      `UPDATE refused_count SET listed = listed - $2, "listedBytes" = "listedBytes" - $3, ${fate} = ${fate} + $2
-       WHERE token = $1`,
-      [token, ofToken.length, bytesOf(ofToken)],
+      `UPDATE refused_count SET listed = listed - $3, "listedBytes" = "listedBytes" - $4, ${fate} = ${fate} + $3
+       WHERE account = $1 AND token = $2`,
+      [db.account, token, ofToken.length, bytesOf(ofToken)],
     );
   }
   return gone.length;
@@ -42,8 +44,8 @@ const takeOff = async (db: Transaction, rows: readonly Listed[], fate: Fate): Pr
 
 const evict = async (db: Transaction, token: number, surplus: Amount) => {
   const rows = await db.all<Listed & { sender: number }>(
-    'SELECT refused, token, bytes, sender FROM refused_request WHERE token = $1 ORDER BY refused',
-    [token],
+    'SELECT refused, token, bytes, sender FROM refused_request WHERE account = $1 AND token = $2 ORDER BY refused',
+    [db.account, token],
   );
   const bySender = new Map<number, Listed[]>();
   for (const row of rows) {
@@ -66,26 +68,31 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
     const kept: RefusedBatch['requests'][number][] = [];
     for (const request of requests) {
       const names = contactsNamedBy(request).flatMap((name) => [name, handleName(token, name)]);
-      if (names.length === 0 || (await findErasure(db, account, ...names)) === undefined) kept.push(request);
+      if (names.length === 0 || (await findErasure(db, ...names)) === undefined) kept.push(request);
     }
     const inputs = kept.map(({ input }) => JSON.stringify(input));
     const sizes = inputs.map((input) => Buffer.byteLength(input));
     // This comes first because it locks the token's counts: parallel requests of the token evict one after the other.
     const counted = await db.one<Pick<RefusedCount, 'listed' | 'listedBytes'>>(
-      `INSERT INTO refused_count (token, listed, "listedBytes", evicted, erased, replayed) VALUES ($1, $2, $3, 0, $4, 0)
-       ON CONFLICT (token) DO UPDATE SET listed = refused_count.listed + excluded.listed,
+      `INSERT INTO refused_count (account, token, listed, "listedBytes", evicted, erased, replayed)
+       VALUES ($1, $2, $3, $4, 0, $5, 0)
+       ON CONFLICT (account, token) DO UPDATE SET listed = refused_count.listed + excluded.listed,
          "listedBytes" = refused_count."listedBytes" + excluded."listedBytes", erased = refused_count.erased + excluded.erased
        RETURNING listed, "listedBytes"`,
-      [token, kept.length, sizes.reduce((sum, size) => sum + size, 0), requests.length - kept.length],
+      [account, token, kept.length, sizes.reduce((sum, size) => sum + size, 0), requests.length - kept.length],
     );
+    const numbers = await drawNumbers(db, 'refused_number', kept.length);
     await db.run(
-      `INSERT INTO refused_request (token, refused, operation, code, field, message, "refusedTime", bytes, address, input, sender, robot)
-       SELECT $1, nextval('refused_number'), operation, code, field, message, $2, bytes, address, input, $10, $11
-       FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::text[], $9::text[])
-         WITH ORDINALITY AS new (operation, code, field, message, bytes, address, input, nth) ORDER BY nth`,
+      `INSERT INTO refused_request
+         (account, token, refused, operation, code, field, message, "refusedTime", bytes, address, input, sender, robot)
+       SELECT p.account, $10, refused, operation, code, field, message, $11, bytes, address, input, $12, $13
+       FROM account_position p,
+         unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::text[], $9::text[])
+           AS new (refused, operation, code, field, message, bytes, address, input)
+       WHERE p.account = $1`,
       [
-        token,
-        time,
+        account,
+        numbers,
         kept.map(({ operation }) => operation),
         kept.map(({ code }) => code),
         kept.map(({ field = '' }) => field),
@@ -93,6 +100,8 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
         sizes,
         kept.map(({ address }) => address),
         inputs,
+        token,
+        time,
         sender,
         robot,
       ],
@@ -103,21 +112,23 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
 
   /** Returns a request, if it is listed. */
   find: (db: Transaction, refused: number): Promise<Listed | undefined> =>
-    db.get<Listed>('SELECT refused, token, bytes FROM refused_request WHERE refused = $1', [refused]),
+    db.get<Listed>('SELECT refused, token, bytes FROM refused_request WHERE account = $1 AND refused = $2', [
+      db.account,
+      refused,
+    ]),
 
   /** Removes a request from its list, because this transaction executes it. Returns whether it was still listed. */
   takeReplayed: async (db: Transaction, listed: Listed): Promise<boolean> =>
     (await takeOff(db, [listed], 'replayed')) > 0,
 
   /** Removes all requests that name a person. Locks the account's lists against additions until this transaction ends. */
-  async erase(db: Transaction, account: number, names: PersonNames): Promise<void> {
-    await db.run(`SELECT pg_advisory_xact_lock(${lockKeys.refused} + $1)`, [account]);
+  async erase(db: Transaction, names: PersonNames): Promise<void> {
+    await db.run(`SELECT pg_advisory_xact_lock(${lockKeys.refused} + $1)`, [db.account]);
     const person = createPersonSearch();
     person.add(names);
     const rows = await db.all<Listed & { input: string; message: string; address: string | null }>(
-      `SELECT r.refused, r.token, r.bytes, r.input, r.message, r.address
-       FROM token t JOIN refused_request r ON r.token = t.token WHERE t.account = $1`,
-      [account],
+      'SELECT refused, token, bytes, input, message, address FROM refused_request WHERE account = $1',
+      [db.account],
     );
     const named: Listed[] = [];
     for (const [nth, row] of rows.entries()) {
@@ -131,37 +142,69 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
   /** Removes up to `most` requests that were refused before a time. */
   async evictBefore(db: Transaction, time: number, most: number): Promise<void> {
     const rows = await db.all<Listed>(
-      'SELECT refused, token, bytes FROM refused_request WHERE "refusedTime" < $1 LIMIT $2',
-      [time, most],
+      'SELECT refused, token, bytes FROM refused_request WHERE account = $1 AND "refusedTime" < $2 LIMIT $3',
+      [db.account, time, most],
     );
     if (rows.length > 0) await takeOff(db, rows, 'evicted');
   },
 });
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
+/** Returns the accounts with requests that were refused before a time. */
+export const listRefusedBefore = async (db: Connection, { time }: { readonly time: number }): Promise<number[]> => {
+  const sql = 'SELECT DISTINCT account FROM refused_request WHERE "refusedTime" < $1';
+  return (await db.all<{ account: number }>(sql, [time])).map(({ account }) => account);
+};
+
+type Owner = Pick<RefusedRequest, 'account' | 'token'>;
+type Named = Pick<RefusedRequest, 'accountUUID' | 'tokenID' | 'tokenKind' | 'tokenText'>;
+
+/** Returns a function that returns the names of an account and a token, which must be among those of `owners`. */
+const readNames = async (db: Connection, owners: readonly Owner[]): Promise<(owner: Owner) => Named> => {
+  const [accountUUIDs, tokenIDs] = await Promise.all([
+    accountUUIDsOf(
+      db,
+      owners.map(({ account }) => account),
+    ),
+    tokenIDsOf(
+      db,
+      owners.map(({ token }) => token),
+    ),
+  ]);
+  return ({ account, token }) => {
+    const { tokenID, tokenKind, tokenText } = tokenIDs.get(token) as Omit<Named, 'accountUUID'>;
+    return { accountUUID: accountUUIDs.get(account) as string, tokenID, tokenKind, tokenText };
+  };
+};
+
 /** Lists refused requests. `db` must have all refused requests settled, so that pages miss none. */
 export const listRefused = async (
   db: Snapshot,
   { account = null, beyond, limit }: RefusedQuery,
 ): Promise<RefusedPage> => {
-  const rows = await db.all<Omit<RefusedRequest, 'input'> & { input: string }>(
-    `SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r."refusedTime", r.robot,
-       t.token, t."tokenID", t.kind AS "tokenKind", t.text AS "tokenText", a.account, a."accountUUID"
-     FROM refused_request r JOIN token t ON t.token = r.token JOIN account a ON a.account = t.account
-     WHERE r.refused > $2 AND r.refused <= $3 AND ($1::integer IS NULL OR a.account = $1) ORDER BY r.refused LIMIT $4`,
-    [account, beyond, await db.settled, limit],
+  const rows = await db.all<Omit<RefusedRequest, 'input' | keyof Named> & Owner & { input: string }>(
+    `SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r."refusedTime", r.robot, r.token, r.account
+     FROM refused_request r
+     WHERE r.refused > $1 AND r.refused <= $2 ${account === null ? '' : 'AND r.account = $4'} ORDER BY r.refused LIMIT $3`,
+    [beyond, await db.settled, limit, ...(account === null ? [] : [account])],
   );
-  const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
+  const nameOf = await readNames(db, rows);
+  const requests = rows.map((row): RefusedRequest => ({ ...row, ...nameOf(row), input: JSON.parse(row.input) }));
   return { requests, next: rows.length < limit ? null : (requests.at(-1) as RefusedRequest).refused };
 };
 
-export const countRefused = (
+export const countRefused = async (
   db: Connection,
   { account = null }: { account?: number | null },
-): Promise<RefusedCount[]> =>
-  db.all<RefusedCount>(
-    `SELECT a."accountUUID", t."tokenID", t.kind AS "tokenKind", c.listed, c."listedBytes", c.evicted, c.erased, c.replayed
-     FROM refused_count c JOIN token t ON t.token = c.token JOIN account a ON a.account = t.account
-     WHERE $1::integer IS NULL OR a.account = $1 ORDER BY c.token`,
-    [account],
+): Promise<RefusedCount[]> => {
+  const rows = await db.all<Omit<RefusedCount, 'accountUUID' | 'tokenID' | 'tokenKind'> & Owner>(
+    `SELECT account, token, listed, "listedBytes", evicted, erased, replayed
+     FROM refused_count ${account === null ? '' : 'WHERE account = $1'} ORDER BY token`,
+    account === null ? [] : [account],
   );
+  const nameOf = await readNames(db, rows);
+  return rows.map(({ account, token, ...counts }) => {
+    const { accountUUID, tokenID, tokenKind } = nameOf({ account, token });
+    return { accountUUID, tokenID, tokenKind, ...counts };
+  });
+};

@@ -10,7 +10,7 @@ export const saveSegment = async (
   { account, segmentName, filter, time }: RequestOf<'saveSegment'>,
 ): Promise<{ replaced: boolean }> => {
   // Saves of one account wait for each other here, so that each counts the segments of those before it.
-  await db.all('SELECT 1 FROM account WHERE account = $1 FOR NO KEY UPDATE', [account]);
+  await db.all('SELECT 1 FROM account_position WHERE account = $1 FOR NO KEY UPDATE', [account]);
   const { count, replaced } = await db.one<{ count: number; replaced: boolean }>(
     `SELECT count(*) AS count, coalesce(bool_or("segmentName" = $2), false) AS replaced
      FROM report_segment WHERE account = $1`,

@@ -50,8 +50,7 @@ export const findShareLink = (
     `SELECT s."shareID", s.account, s."shareName", s.page, s.view, s."createdTime", s."expiresTime", s."lastUsedTime",
        a."accountOrigin", a."accountTimezone", a."accountCurrency"
      FROM share_link s JOIN account a USING (account)
-     WHERE s.hash = $1 AND $2 < s."expiresTime"
-       AND NOT EXISTS (SELECT 1 FROM account_deletion d WHERE d.account = s.account)`,
+     WHERE s.hash = $1 AND $2 < s."expiresTime"`,
     [hash, time],
   );
 

@@ -9,7 +9,7 @@ export const saveView = async (
   { account, viewName, page, query, time }: RequestOf<'saveView'>,
 ): Promise<{ replaced: boolean }> => {
   // Saves of one account wait for each other here, so that each counts the views of those before it.
-  await db.all('SELECT 1 FROM account WHERE account = $1 FOR NO KEY UPDATE', [account]);
+  await db.all('SELECT 1 FROM account_position WHERE account = $1 FOR NO KEY UPDATE', [account]);
   const { count, replaced } = await db.one<{ count: number; replaced: boolean }>(
     `SELECT count(*) AS count, coalesce(bool_or("viewName" = $2), false) AS replaced FROM report_view WHERE account = $1`,
     [account, viewName],

@@ -11,7 +11,8 @@ import {
 } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
 import { readMerges } from '../accounts/catalogues.ts';
-import { type Connection, Overtaken } from '../database/connection.ts';
+import { tokenIDsOf } from '../accounts/public-ids.ts';
+import { type AccountConnection, Overtaken } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { groupOf } from './merges.ts';
 
@@ -24,31 +25,32 @@ export const claimKey = `coalesce(
 
 const toClaim = <One extends Row>({ said, ...row }: One) => ({ ...row, values: toValues(said) });
 
-/** Returns the claims with these claimIDs, of any account. */
-export const findClaims = async (db: Connection, claimIDs: readonly string[]): Promise<ClaimRow[]> => {
+/** Returns the claims with these claimIDs. */
+export const findClaims = async (db: AccountConnection, claimIDs: readonly string[]): Promise<ClaimRow[]> => {
   const places = await db.all<{ claim: number; contact: number }>(
-    'SELECT claim, contact FROM claim_name WHERE "claimID" = ANY ($1::text[])',
-    [claimIDs],
+    'SELECT claim, contact FROM claim_name WHERE account = $1 AND "claimID" = ANY ($2::text[])',
+    [db.account, claimIDs],
   );
   if (places.length === 0) return [];
   const rows = await db.all<Row>(
-    'SELECT * FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[])',
-    [places.map(({ contact }) => contact), places.map(({ claim }) => claim)],
+    'SELECT * FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[])',
+    [db.account, places.map(({ contact }) => contact), places.map(({ claim }) => claim)],
   );
   return rows.map(toClaim);
 };
 
-export const findClaim = async (db: Connection, account: number, claimID: string): Promise<ClaimRow | undefined> =>
-  (await findClaims(db, [claimID])).find((claim) => claim.account === account);
+export const findClaim = async (db: AccountConnection, claimID: string): Promise<ClaimRow | undefined> =>
+  (await findClaims(db, [claimID]))[0];
 
 type Mark = Pick<ClaimRow, 'contact' | 'claim' | 'user' | 'accepted' | 'voided'>;
 
 /** Returns a function that returns the sequence of the newest link of a claim's user to its contact, not voided; 0: none. */
-const newestLinksOf = async (db: Connection, marks: readonly Mark[]) => {
+const newestLinksOf = async (db: AccountConnection, marks: readonly Mark[]) => {
   const rows = await db.all<{ user: number; contact: number; newest: number }>(
     `SELECT "user", contact, max(sequence) AS newest FROM statement
-     WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[]) AND voided = 0 GROUP BY "user", contact`,
-    [[...new Set(marks.map(({ user }) => user))], [...new Set(marks.map(({ contact }) => contact))]],
+     WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND contact = ANY ($3::bigint[]) AND voided = 0
+     GROUP BY "user", contact`,
+    [db.account, [...new Set(marks.map(({ user }) => user))], [...new Set(marks.map(({ contact }) => contact))]],
   );
   const newest = new Map(rows.map((row) => [`${row.user} ${row.contact}`, row.newest]));
   return ({ user, contact }: Mark): number => newest.get(`${user} ${contact}`) ?? 0;
@@ -59,12 +61,12 @@ const newestLinksOf = async (db: Connection, marks: readonly Mark[]) => {
  * (identity/contact-view.ts).
  */
 export const claimsOf = async (
-  db: Connection,
+  db: AccountConnection,
   contacts: readonly number[],
 ): Promise<(ClaimRow & { readonly newestLink: number })[]> => {
   const marks = await db.all<Mark>(
-    'SELECT contact, claim, "user", accepted, voided FROM claim WHERE contact = ANY ($1::bigint[])',
-    [contacts],
+    'SELECT contact, claim, "user", accepted, voided FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[])',
+    [db.account, contacts],
   );
   if (marks.length === 0) return [];
   const newestLinkOf = await newestLinksOf(db, marks);
@@ -76,34 +78,40 @@ export const claimsOf = async (
     return count < limits.openClaimsPerContact;
   });
   const rows = await db.all<Row>(
-    'SELECT * FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[])',
-    [contacts, chosen.map(({ claim }) => claim)],
+    'SELECT * FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[])',
+    [db.account, contacts, chosen.map(({ claim }) => claim)],
   );
   return rows.map((row) => ({ ...toClaim(row), newestLink: newestLinkOf(row) }));
 };
 
 /** Returns up to `most` claims for these contacts with greater numbers than `claim`, ascending. */
 export const claimsAfter = async (
-  db: Connection,
+  db: AccountConnection,
   contacts: readonly number[],
   claim: number,
   most: number,
 ): Promise<(ClaimRow & { readonly tokenID: string })[]> => {
-  const rows = await db.all<Row & { tokenID: string }>(
-    `SELECT c.*, t."tokenID" FROM claim c JOIN token t ON t.token = c.token
-     WHERE c.contact = ANY ($1::bigint[]) AND c.claim > $2 ORDER BY c.claim LIMIT $3`,
-    [contacts, claim, most],
+  const rows = await db.all<Row>(
+    'SELECT * FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim > $3 ORDER BY claim LIMIT $4',
+    [db.account, contacts, claim, most],
   );
-  return rows.map(toClaim);
+  const tokenIDs = await tokenIDsOf(
+    db,
+    rows.map(({ token }) => token),
+  );
+  return rows.map((row) => ({ ...toClaim(row), tokenID: tokenIDs.get(row.token)?.tokenID as string }));
 };
 
 /** Whether a claim of the contact is accepted and not voided. */
-export const hasAcceptedClaim = async (db: Connection, contact: number): Promise<boolean> =>
-  (await db.get('SELECT FROM claim WHERE contact = $1 AND accepted AND NOT voided LIMIT 1', [contact])) !== undefined;
+export const hasAcceptedClaim = async (db: AccountConnection, contact: number): Promise<boolean> =>
+  (await db.get('SELECT FROM claim WHERE account = $1 AND contact = $2 AND accepted AND NOT voided LIMIT 1', [
+    db.account,
+    contact,
+  ])) !== undefined;
 
-export const countClaims = async (db: Connection, contacts: readonly number[]): Promise<number> => {
-  const sql = 'SELECT count(*) AS count FROM claim WHERE contact = ANY ($1::bigint[])';
-  return (await db.one<{ count: number }>(sql, [contacts])).count;
+export const countClaims = async (db: AccountConnection, contacts: readonly number[]): Promise<number> => {
+  const sql = 'SELECT count(*) AS count FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[])';
+  return (await db.one<{ count: number }>(sql, [db.account, contacts])).count;
 };
 
 /**
@@ -118,20 +126,21 @@ export const submitClaim = async (
   user: number,
   found: number,
 ): Promise<{ claim: number; claimID: string; contact: number; earlierClaims: number[] }> => {
-  const { account, token, newHandle, time } = request;
-  const merges = await readMerges(db, account);
+  const { token, newHandle, time } = request;
+  const merges = await readMerges(db, db.account);
   const earlier = await db.all<
     Pick<ClaimRow, 'claim' | 'claimID' | 'contact' | 'token'> & { said: StoredValues; open: boolean }
   >(
     `SELECT claim, "claimID", contact, said, token, NOT accepted AND NOT voided AS open FROM claim
-     WHERE contact = ANY ($1::bigint[]) AND "user" = $2 AND ${claimKey} = $3
+     WHERE account = $1 AND contact = ANY ($2::bigint[]) AND "user" = $3 AND ${claimKey} = $4
      ORDER BY contact, claim FOR NO KEY UPDATE`,
-    [await groupOf(db, found), user, keyTextOf(request)],
+    [db.account, await groupOf(db, found), user, keyTextOf(request)],
   );
   const earlierClaims = earlier.map(({ claim }) => claim);
   const before = earlier.find((claim) => claim.token === token && claim.open);
   if (before) {
-    await db.run('UPDATE claim SET said = $3, "updatedTime" = $4 WHERE contact = $1 AND claim = $2', [
+    await db.run('UPDATE claim SET said = $4, "updatedTime" = $5 WHERE account = $1 AND contact = $2 AND claim = $3', [
+      db.account,
       before.contact,
       before.claim,
       claimedBy(request, merges, before.said),
@@ -141,11 +150,16 @@ export const submitClaim = async (
   }
   const contact = claimedContact(earlier, found);
   const { claim } = await db.one<{ claim: number }>(
-    `INSERT INTO claim (contact, claim, "claimID", account, token, "user", said, accepted, voided, "createdTime", "updatedTime")
-     VALUES ($1, nextval('claim_number'), $2, $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
-    [contact, newHandle, account, token, user, claimedBy(request, merges), time],
+    `INSERT INTO claim (account, contact, claim, "claimID", token, "user", said, accepted, voided, "createdTime", "updatedTime")
+     VALUES ($1, $2, nextval('claim_number'), $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
+    [db.account, contact, newHandle, token, user, claimedBy(request, merges), time],
   );
-  await db.run('INSERT INTO claim_name ("claimID", claim, contact) VALUES ($1, $2, $3)', [newHandle, claim, contact]);
+  await db.run('INSERT INTO claim_name (account, "claimID", claim, contact) VALUES ($1, $2, $3, $4)', [
+    db.account,
+    newHandle,
+    claim,
+    contact,
+  ]);
   return { claim, claimID: newHandle, contact, earlierClaims };
 };
 
@@ -156,8 +170,9 @@ export const markClaim = async (
   { accepted = false, voided, time }: { accepted?: boolean; voided: boolean; time: number },
 ): Promise<void> => {
   const marked = await db.run(
-    `UPDATE claim SET accepted = accepted OR $3, voided = $4, "updatedTime" = $5 WHERE contact = $1 AND claim = $2`,
-    [contact, claim, accepted, voided, time],
+    `UPDATE claim SET accepted = accepted OR $4, voided = $5, "updatedTime" = $6
+     WHERE account = $1 AND contact = $2 AND claim = $3`,
+    [db.account, contact, claim, accepted, voided, time],
   );
   if (marked === 0) throw new Overtaken();
 };

@@ -12,7 +12,7 @@ import {
 } from '../../rules/contact-presenter.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail } from '../../store.ts';
 import { listCatalogue, readMerges, readNames } from '../accounts/catalogues.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import { claimsAfter, countClaims, findClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { createContactSearch } from './contact-search.ts';
@@ -25,7 +25,7 @@ type Group = ReadonlyMap<number, string>;
 
 /** Reads a page of the claims of a group, beyond a number; null: only counts them. */
 const listClaims = async (
-  db: Connection,
+  db: AccountConnection,
   group: Group,
   nameOf: NameOf,
   merges: ContactMerges,
@@ -49,7 +49,11 @@ const listClaims = async (
   };
 };
 
-const listLinks = async (db: Connection, group: Group, beyond: number | null = 0): Promise<Listing<LinkDetail>> => {
+const listLinks = async (
+  db: AccountConnection,
+  group: Group,
+  beyond: number | null = 0,
+): Promise<Listing<LinkDetail>> => {
   const most = beyond === null ? 0 : linksToRead;
   const { links, count } = await linksAfter(db, [...group.keys()], beyond ?? 0, most);
   const users = links.map(({ user }) => user);
@@ -67,16 +71,16 @@ const listLinks = async (db: Connection, group: Group, beyond: number | null = 0
 export const createContactReader = (contacts: ContactFinder) => {
   /** Returns what a browser token sees by a handle: what this browser itself sent. */
   const byHandle = async (
-    db: Connection,
+    db: AccountConnection,
     { account, token, contactUUID = '' }: ContactQuery,
   ): Promise<ContactDetail> => {
-    const claim = await findClaim(db, account, contactUUID);
-    if (!claim || claim.token !== token) throw await contacts.missingHandle(db, account, token, contactUUID);
+    const claim = await findClaim(db, contactUUID);
+    if (!claim || claim.token !== token) throw await contacts.missingHandle(db, token, contactUUID);
     return toHandle(claim, await readNames(db, account), await readMerges(db, account));
   };
 
   return {
-    async getContact(db: Connection, query: ContactQuery): Promise<ContactDetail> {
+    async getContact(db: AccountConnection, query: ContactQuery): Promise<ContactDetail> {
       const { account, include, beyond } = query;
       if (query.browser) return byHandle(db, query);
       const row = await contacts.answering(db, await contacts.byName(db, query));

@@ -4,8 +4,8 @@
  */
 import { followMerges } from '../../../identity/merges.ts';
 import { type Found, termsOfContact } from '../../rules/contact-search.ts';
-import { bigints, integers } from '../database/arrays.ts';
-import type { Connection } from '../database/connection.ts';
+import { bigints } from '../database/arrays.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { type ContactRow, pointersOf, readChains } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
@@ -14,7 +14,7 @@ import { lastSeenOf } from './last-seen.ts';
 const changesPerStep = 500;
 
 /** Returns the contacts that answer for these, each once; those that were erased have none. */
-export const readAnsweringEach = async (db: Connection, contacts: readonly number[]): Promise<ContactRow[]> => {
+export const readAnsweringEach = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const chains = await readChains(db, contacts);
   const follow = followMerges(pointersOf(chains));
   const answering = new Map(contacts.map((contact) => [follow(contact), chains.get(follow(contact))]));
@@ -22,31 +22,31 @@ export const readAnsweringEach = async (db: Connection, contacts: readonly numbe
 };
 
 interface TermRow {
-  readonly account: number;
   readonly term: number;
   readonly createdTime: number;
   readonly contact: number;
 }
 const columnsOf = (rows: readonly TermRow[]) => [
-  integers(rows, ({ account }) => account),
   bigints(rows, ({ term }) => term),
   bigints(rows, ({ createdTime }) => createdTime),
   bigints(rows, ({ contact }) => contact),
 ];
-const given = 'unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[])';
+const given = 'unnest($2::bigint[], $3::bigint[], $4::bigint[])';
 
 /** Brings some contacts up to date. Returns whether there may be more. */
 export const indexContacts = async (db: Transaction): Promise<boolean> => {
   const changes = await db.all<{ contact: number; change: number }>(
-    `SELECT contact, change FROM contact_changed ORDER BY contact, change LIMIT ${changesPerStep}`,
+    `SELECT contact, change FROM contact_changed WHERE account = $1 ORDER BY contact, change LIMIT ${changesPerStep}`,
+    [db.account],
   );
   if (changes.length === 0) return false;
   const changed = [...new Set(changes.map(({ contact }) => contact))];
   const rows = await readAnsweringEach(db, changed);
   const touched = [...new Set([...changed, ...rows.map(({ contact }) => contact)])];
-  const before = await db.all<Found & { account: number }>(
-    'SELECT contact, account, "createdTime", "lastSeen", to_jsonb(terms) AS terms FROM contact_found WHERE contact = ANY ($1::bigint[])',
-    [touched],
+  const before = await db.all<Found>(
+    `SELECT contact, "createdTime", "lastSeen", to_jsonb(terms) AS terms FROM contact_found
+     WHERE account = $1 AND contact = ANY ($2::bigint[])`,
+    [db.account, touched],
   );
   const groups = await rowsOf(db, rows);
   const views = await viewsOf(db, groups);
@@ -56,10 +56,8 @@ export const indexContacts = async (db: Transaction): Promise<boolean> => {
     lastSeen: lastSeen[nth] as number,
     terms: termsOfContact(row, views[nth] as (typeof views)[number]),
   }));
-  const toTerms = (all: readonly (Found & { readonly account: number })[]): TermRow[] =>
-    all.flatMap(({ account, createdTime, contact, terms }) =>
-      terms.map((term) => ({ account, term, createdTime, contact })),
-    );
+  const toTerms = (all: readonly Found[]): TermRow[] =>
+    all.flatMap(({ createdTime, contact, terms }) => terms.map((term) => ({ term, createdTime, contact })));
   const nameOf = ({ contact, term }: TermRow) => `${contact} ${term}`;
   const without = (all: readonly TermRow[], others: readonly TermRow[]): TermRow[] => {
     const names = new Set(others.map(nameOf));
@@ -70,34 +68,38 @@ export const indexContacts = async (db: Transaction): Promise<boolean> => {
   const kept = new Set(after.map(({ contact }) => contact));
   await Promise.all([
     db.run(
-      `DELETE FROM contact_term t USING ${given} AS old (account, term, "createdTime", contact)
-       WHERE t.account = old.account AND t.term = old.term AND t."createdTime" = old."createdTime" AND t.contact = old.contact`,
-      columnsOf(without(termsBefore, termsAfter)),
+      `DELETE FROM contact_term t USING ${given} AS old (term, "createdTime", contact)
+       WHERE t.account = $1 AND t.term = old.term AND t."createdTime" = old."createdTime" AND t.contact = old.contact`,
+      [db.account, ...columnsOf(without(termsBefore, termsAfter))],
     ),
     db.run(
-      `INSERT INTO contact_term (account, term, "createdTime", contact) SELECT * FROM ${given} ON CONFLICT DO NOTHING`,
-      columnsOf(without(termsAfter, termsBefore)),
+      `INSERT INTO contact_term (account, term, "createdTime", contact)
+       SELECT p.account, new.* FROM account_position p, ${given} AS new WHERE p.account = $1 ON CONFLICT DO NOTHING`,
+      [db.account, ...columnsOf(without(termsAfter, termsBefore))],
     ),
-    db.run('DELETE FROM contact_found WHERE contact = ANY ($1::bigint[])', [
+    db.run('DELETE FROM contact_found WHERE account = $1 AND contact = ANY ($2::bigint[])', [
+      db.account,
       touched.filter((contact) => !kept.has(contact)),
     ]),
     db.run(
-      `INSERT INTO contact_found (contact, account, "createdTime", "lastSeen", terms)
-       SELECT contact, account, "createdTime", "lastSeen", terms::bigint[]
-       FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::bigint[], $5::text[])
-         AS made (contact, account, "createdTime", "lastSeen", terms)
-       ON CONFLICT (contact) DO UPDATE SET "lastSeen" = excluded."lastSeen", terms = excluded.terms`,
+      `INSERT INTO contact_found (account, contact, "createdTime", "lastSeen", terms)
+       SELECT p.account, contact, "createdTime", "lastSeen", terms::bigint[]
+       FROM account_position p, unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
+         AS made (contact, "createdTime", "lastSeen", terms)
+       WHERE p.account = $1
+       ON CONFLICT (account, contact) DO UPDATE SET "lastSeen" = excluded."lastSeen", terms = excluded.terms`,
       [
+        db.account,
         bigints(after, ({ contact }) => contact),
-        integers(after, ({ account }) => account),
         bigints(after, ({ createdTime }) => createdTime),
         bigints(after, (found) => found.lastSeen),
         after.map(({ terms }) => `{${terms.join(',')}}`),
       ],
     ),
     db.run(
-      'DELETE FROM contact_changed c USING unnest($1::bigint[], $2::bigint[]) AS done (contact, change) WHERE c.contact = done.contact AND c.change = done.change',
-      [bigints(changes, ({ contact }) => contact), bigints(changes, ({ change }) => change)],
+      `DELETE FROM contact_changed c USING unnest($2::bigint[], $3::bigint[]) AS done (contact, change)
+       WHERE c.account = $1 AND c.contact = done.contact AND c.change = done.change`,
+      [db.account, bigints(changes, ({ contact }) => contact), bigints(changes, ({ change }) => change)],
     ),
   ]);
   return true;

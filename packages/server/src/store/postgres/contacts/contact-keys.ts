@@ -20,8 +20,8 @@ const insertKey = async (
   { account, contact, contactUUID }: Place,
 ): Promise<boolean> =>
   (await db.run(
-    `INSERT INTO ${tables[field]} ("${field}", account, contact, "contactUUID") VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-    [value, account, contact, contactUUID],
+    `INSERT INTO ${tables[field]} (account, "${field}", contact, "contactUUID") VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+    [account, value, contact, contactUUID],
   )) > 0;
 
 /** Takes a key from its contact. */
@@ -31,7 +31,7 @@ export const deleteKey = async (
   { account, ...row }: Pick<ContactRow, 'account' | KeyField>,
 ): Promise<void> => {
   if (row[field])
-    await db.run(`DELETE FROM ${tables[field]} WHERE "${field}" = $1 AND account = $2`, [row[field], account]);
+    await db.run(`DELETE FROM ${tables[field]} WHERE account = $1 AND "${field}" = $2`, [account, row[field]]);
 };
 
 /** Gives keys to a new contact. Throws Overtaken when one has been given to another contact meanwhile. */
@@ -70,8 +70,8 @@ export const takeKey = async (
   if (row[field] === value) return true;
   if (!(await insertKey(db, field, value, row))) {
     const place = await db.get<{ contact: number }>(
-      `SELECT contact FROM ${tables[field]} WHERE "${field}" = $1 AND account = $2`,
-      [value, row.account],
+      `SELECT contact FROM ${tables[field]} WHERE account = $1 AND "${field}" = $2`,
+      [row.account, value],
     );
     const [holder] = place ? await readContacts(db, [place.contact]) : [];
     // It has been erased, or has given up the key, meanwhile.
@@ -83,8 +83,9 @@ export const takeKey = async (
     db.requireAlone();
     await deleteKey(db, field, holder);
     await db.run(
-      `UPDATE contact SET "${field}" = NULL${field === 'contactExternalID' ? ', "externalIDClaim" = NULL' : ''} WHERE contact = $1`,
-      [holder.contact],
+      `UPDATE contact SET "${field}" = NULL${field === 'contactExternalID' ? ', "externalIDClaim" = NULL' : ''}
+       WHERE account = $1 AND contact = $2`,
+      [row.account, holder.contact],
     );
     await mergeInto(db, kept.contact, holder.contact, time);
     const subject = { contactUUID: kept.contactUUID, otherContactUUID: holder.contactUUID };

@@ -1,6 +1,6 @@
 /** Reads rows of contacts, and follows merges to the contact that responses name. */
 import { followMerges } from '../../../identity/merges.ts';
-import { type Connection, Overtaken } from '../database/connection.ts';
+import { type AccountConnection, Overtaken } from '../database/connection.ts';
 
 /** The values of a contact's own record without its keys; see identity/contact-view.ts. */
 export interface OwnValues {
@@ -28,14 +28,17 @@ export interface ContactRow {
 }
 
 /** Returns the rows of contacts, ascending by number. */
-export const readContacts = (db: Connection, contacts: readonly number[]): Promise<ContactRow[]> =>
-  db.all<ContactRow>('SELECT * FROM contact WHERE contact = ANY ($1::bigint[]) ORDER BY contact', [contacts]);
+export const readContacts = (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> =>
+  db.all<ContactRow>('SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[]) ORDER BY contact', [
+    db.account,
+    contacts,
+  ]);
 
 /** Contacts by number, with all contacts that they are merged into. */
 type Chains = ReadonlyMap<number, ContactRow>;
 
 /** Reads contacts and all that they are merged into. Each query follows one step of all chains, so without merges one is enough. */
-export const readChains = async (db: Connection, contacts: readonly number[]): Promise<Chains> => {
+export const readChains = async (db: AccountConnection, contacts: readonly number[]): Promise<Chains> => {
   const rows = new Map<number, ContactRow>();
   for (let at = contacts; at.length > 0; ) {
     const found = await readContacts(db, at);
@@ -52,7 +55,7 @@ export const pointersOf = (chains: Chains): Map<number, number> =>
   );
 
 /** Returns the contact at the end of this contact's merges; the contact itself when it is not merged. */
-export const readAnswering = async (db: Connection, contact: number): Promise<ContactRow> => {
+export const readAnswering = async (db: AccountConnection, contact: number): Promise<ContactRow> => {
   const chains = await readChains(db, [contact]);
   const row = chains.get(followMerges(pointersOf(chains))(contact));
   if (!row) throw new Overtaken();

@@ -69,9 +69,9 @@ test('pages are the same while many contacts wait to be indexed', async () => {
   // As while another server indexes: a lock of rows would hold up the searches too, which wait for writers.
   const locking = new pg.Client(databaseURL);
   await locking.connect();
-  await locking.query(`SELECT pg_advisory_lock(${lockKeys.maintenance})`);
+  await locking.query(`SELECT pg_advisory_lock(${lockKeys.maintenance} + ${site.account})`);
   await client.query(
-    'INSERT INTO contact_changed (contact) SELECT contact FROM contact, generate_series(1, 200) AS nth',
+    'INSERT INTO contact_changed (account, contact) SELECT account, contact FROM contact, generate_series(1, 200) AS nth',
   );
   const waiting = await readSearches();
   expect((await client.query('SELECT count(*) > 8000 AS many FROM contact_changed')).rows[0].many).toBe(true);

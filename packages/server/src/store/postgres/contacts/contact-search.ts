@@ -30,7 +30,7 @@ import {
 import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
 import type { ContactSearch, FoundContacts, SearchEnd } from '../../store.ts';
 import { readMerges, readNames } from '../accounts/catalogues.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnsweringEach } from './contact-index.ts';
@@ -66,7 +66,7 @@ const valuesOf = (account: number, { term, range }: TermPart, most: number) => {
 };
 
 /** Reads some of a part of the index, in order. */
-const readPart = (db: Connection, account: number, part: TermPart, descending: boolean, most: number) => {
+const readPart = (db: AccountConnection, account: number, part: TermPart, descending: boolean, most: number) => {
   const { column, from } = within(part);
   const order = descending ? 'DESC' : 'ASC';
   return db.all<SearchEnd>(
@@ -76,7 +76,7 @@ const readPart = (db: Connection, account: number, part: TermPart, descending: b
 };
 
 /** Up to `mostGathered` + 1; more where contacts have several of its terms. */
-const sizeOf = async (db: Connection, account: number, part: IndexPart): Promise<number> => {
+const sizeOf = async (db: AccountConnection, account: number, part: IndexPart): Promise<number> => {
   const counted = await Promise.all(
     partsOfTerms(part).map((each) => {
       const sql = `SELECT count(*) AS count FROM (SELECT ${within(each).from} LIMIT $6::integer) AS counted`;
@@ -91,7 +91,7 @@ const sizeOf = async (db: Connection, account: number, part: IndexPart): Promise
 
 /** Reads the contacts of a part within a range of the page's order, sorted by that order. */
 const readSorted = (
-  db: Connection,
+  db: AccountConnection,
   { account, part, range, sort, descending, most }: ReadRequest & { readonly part: TermPart },
 ) => {
   const { from } = within(part);
@@ -102,7 +102,7 @@ const readSorted = (
   // OFFSET 0: the planner must not read all of contact_found for some thousand contacts.
   return db.all<SearchEnd>(
     `SELECT f.key, f.contact FROM (SELECT contact ${from}) AS p, LATERAL (
-       SELECT ${column} AS key, contact FROM contact_found WHERE contact = p.contact OFFSET 0
+       SELECT ${column} AS key, contact FROM contact_found WHERE account = $1 AND contact = p.contact OFFSET 0
      ) AS f
      WHERE (f.key, f.contact) > ($${place + 1}::bigint, $${place + 2}::bigint)
        AND (f.key, f.contact) < ($${place + 3}::bigint, $${place + 4}::bigint)
@@ -119,7 +119,11 @@ interface ReadRequest {
   readonly most: number;
 }
 /** Reads some contacts of a source within a range of the page's order, in that order. */
-const readSource = async (db: Connection, { part, inOrder }: Source, request: ReadRequest): Promise<SearchEnd[]> => {
+const readSource = async (
+  db: AccountConnection,
+  { part, inOrder }: Source,
+  request: ReadRequest,
+): Promise<SearchEnd[]> => {
   const { account, range, descending, most } = request;
   const lists = await Promise.all(
     partsOfTerms(part).map((each) =>
@@ -135,22 +139,18 @@ const readSource = async (db: Connection, { part, inOrder }: Source, request: Re
  * Whether a contact may differ from what the index says: it or one that is merged into it may have changed. OFFSET 0: the planner must
  * not hash either table, which may hold all contacts.
  */
-const isUnsure = (contact: string) => `(EXISTS (SELECT 1 FROM contact_changed d WHERE d.contact = ${contact} OFFSET 0)
-  OR EXISTS (SELECT 1 FROM merged_contact m WHERE m.contact = ${contact} OFFSET 0))`;
+const isUnsure = (contact: string) => `(
+  EXISTS (SELECT 1 FROM contact_changed d WHERE d.account = $1 AND d.contact = ${contact} OFFSET 0)
+  OR EXISTS (SELECT 1 FROM merged_contact m WHERE m.account = $1 AND m.contact = ${contact} OFFSET 0))`;
 
 /** Returns those who answer for the contacts of an account that have changed since they were indexed; undefined when these are many. */
-const readFewUnsure = async (db: Connection, account: number): Promise<number[] | undefined> => {
-  const [counted, changed] = await Promise.all([
-    db.one<{ count: number }>(
-      `SELECT count(*) AS count FROM (SELECT 1 FROM contact_changed LIMIT ${mostChanges + 1}) AS counted`,
-    ),
-    db.all<{ contact: number }>(
-      `SELECT DISTINCT c.contact FROM (SELECT contact FROM contact_changed LIMIT ${mostChanges + 1}) AS d,
-         LATERAL (SELECT contact FROM contact WHERE contact = d.contact AND account = $1 OFFSET 0) AS c`,
-      [account],
-    ),
-  ]);
-  if (counted.count > mostChanges) return undefined;
+const readFewUnsure = async (db: AccountConnection): Promise<number[] | undefined> => {
+  const changes = await db.all<{ contact: number }>(
+    `SELECT contact FROM contact_changed WHERE account = $1 LIMIT ${mostChanges + 1}`,
+    [db.account],
+  );
+  if (changes.length > mostChanges) return undefined;
+  const changed = [...new Map(changes.map((row) => [row.contact, row])).values()];
   const answering = await readAnsweringEach(
     db,
     changed.map(({ contact }) => contact),
@@ -160,7 +160,7 @@ const readFewUnsure = async (db: Connection, account: number): Promise<number[] 
 
 /** Returns the contacts among the first of a range that may differ from the index; `rest` is the range that remains, null after the last. */
 const readUnsure = async (
-  db: Connection,
+  db: AccountConnection,
   account: number,
   range: KeyRange,
   descending: boolean,
@@ -183,7 +183,7 @@ const readUnsure = async (
 };
 
 /** Returns a function that returns those of some contacts that match, as a search does. `found`: what the index says of them. */
-const createExamine = async (db: Connection, search: ContactSearch, asked: Asked, merges: ContactMerges) => {
+const createExamine = async (db: AccountConnection, search: ContactSearch, asked: Asked, merges: ContactMerges) => {
   const isWanted = createContactMatcher(searchAsKept(search, merges));
   const nameOf = await readNames(db, search.account);
   return async (rows: readonly ContactRow[], found: ReadonlyMap<number, Found> = new Map()): Promise<Match[]> => {
@@ -205,11 +205,15 @@ const createExamine = async (db: Connection, search: ContactSearch, asked: Asked
 
 export const createContactSearch = (contacts: ContactFinder) => {
   /** Returns the contact that has the keys of a search, as one page. */
-  const byKeys = async (db: Connection, search: ContactSearch, merges: ContactMerges): Promise<FoundContacts> => {
-    const { account, externalID, address } = search;
+  const byKeys = async (
+    db: AccountConnection,
+    search: ContactSearch,
+    merges: ContactMerges,
+  ): Promise<FoundContacts> => {
+    const { externalID, address } = search;
     const found = await Promise.all([
-      ...(externalID === undefined ? [] : [contacts.byExternalID(db, account, externalID)]),
-      ...(address === undefined ? [] : [contacts.byAddress(db, account, address)]),
+      ...(externalID === undefined ? [] : [contacts.byExternalID(db, externalID)]),
+      ...(address === undefined ? [] : [contacts.byAddress(db, address)]),
     ]);
     const [first, ...others] = await Promise.all(found.map((row) => row && contacts.answering(db, row)));
     const isOne = others.every((other) => other?.contact === first?.contact);
@@ -227,7 +231,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
     { account, limit }: ContactSearch,
     { asked, page, examine }: { asked: Asked; page: SearchPage; examine: Awaited<ReturnType<typeof createExamine>> },
   ): Promise<SearchEnd | undefined> => {
-    const [few, settled] = await Promise.all([readFewUnsure(db, account), db.settled]);
+    const [few, settled] = await Promise.all([readFewUnsure(db), db.settled]);
     const isInOrder = asked.sort === 'created' && !few;
     let rest: KeyRange | null = isInOrder ? asked.range : asked.created;
     for (let examined = 0; rest; ) {
@@ -274,8 +278,8 @@ export const createContactSearch = (contacts: ContactFinder) => {
       const numbers = ends.map(({ contact }) => contact).filter((contact) => contact <= settled);
       const indexed = await db.all<Found>(
         `SELECT contact, "createdTime", "lastSeen", to_jsonb(terms) AS terms FROM contact_found
-         WHERE contact = ANY ($1::bigint[]) AND NOT ${isUnsure('contact_found.contact')}`,
-        [numbers],
+         WHERE account = $1 AND contact = ANY ($2::bigint[]) AND NOT ${isUnsure('contact_found.contact')}`,
+        [db.account, numbers],
       );
       const sure = new Map(indexed.map((each) => [each.contact, each]));
       const likely = numbers.filter((contact) => {

@@ -2,7 +2,7 @@
 import { type ContactView, type Values, viewContact } from '../../../identity/contact-view.ts';
 import { type ContactMerges, noContactMerges } from '../../../identity/merged-entries.ts';
 import { isExternalIDVerified } from '../../rules/contact-keys.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import { claimsOf } from './claims.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
 import { groupsOf } from './merges.ts';
@@ -21,7 +21,7 @@ const valuesOf = (row: ContactRow): Values => ({
 });
 
 /** Returns, for each contact, its own row, then the rows of all contacts merged into it. `kept` must not be merged themselves. */
-export const rowsOf = async (db: Connection, kept: readonly ContactRow[]): Promise<ContactRow[][]> => {
+export const rowsOf = async (db: AccountConnection, kept: readonly ContactRow[]): Promise<ContactRow[][]> => {
   const numbers = kept.map(({ contact }) => contact);
   const groups = await groupsOf(db, numbers);
   const others = groups.flatMap(([, ...merged]) => merged);
@@ -32,7 +32,7 @@ export const rowsOf = async (db: Connection, kept: readonly ContactRow[]): Promi
 
 /** Returns the view of each contact. `groups` are the results of `rowsOf`. Without `merges`, values have the IDs that are stored. */
 export const viewsOf = async (
-  db: Connection,
+  db: AccountConnection,
   groups: readonly ContactRow[][],
   merges: ContactMerges = noContactMerges,
 ): Promise<ContactView[]> => {

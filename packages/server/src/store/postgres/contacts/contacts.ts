@@ -46,9 +46,10 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
   const holdAnswering = async (db: Transaction, row: ContactRow, changesKeys: boolean): Promise<ContactRow> => {
     const found = await finder.answering(db, row);
     if (changesKeys) await holdKeys(db, [found]);
-    const kept = await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [
-      found.contact,
-    ]);
+    const kept = await db.get<ContactRow>(
+      'SELECT * FROM contact WHERE account = $1 AND contact = $2 FOR NO KEY UPDATE',
+      [db.account, found.contact],
+    );
     if (!kept || (changesKeys && !haveSameKeys(kept, found))) throw new Overtaken();
     return kept;
   };
@@ -89,10 +90,11 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     const updated = changedFields(before, await viewOf(db, after, merges));
     if (after.contactStatus !== kept.contactStatus) updated.push('contactStatus');
     await db.run(
-      `UPDATE contact SET said = $2, "contactExternalID" = $3, "externalIDClaim" = $4, "contactEmailaddress" = $5, verified = $6,
-         "contactStatus" = $7, "updatedTime" = $8
-       WHERE contact = $1`,
+      `UPDATE contact SET said = $3, "contactExternalID" = $4, "externalIDClaim" = $5, "contactEmailaddress" = $6, verified = $7,
+         "contactStatus" = $8, "updatedTime" = $9
+       WHERE account = $1 AND contact = $2`,
       [
+        db.account,
         contact,
         JSON.stringify(after.said),
         after.contactExternalID,
@@ -112,36 +114,37 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
    */
   const ensure = async (
     db: Transaction,
-    { account, externalID, address, newContactUUID, verified, time }: CreatedContact,
+    { externalID, address, newContactUUID, verified, time }: CreatedContact,
   ): Promise<{ row: ContactRow; existed: boolean }> => {
+    const { account } = db;
     const isByID = address === undefined;
     const [table, column] = isByID
       ? ['contact_external_id', 'contactExternalID']
       : ['contact_address', 'contactEmailaddress'];
     const { contact, contactUUID } = await db.one<{ contact: number; contactUUID: string }>(
-      `INSERT INTO ${table} ("${column}", account, contact, "contactUUID")
+      `INSERT INTO ${table} (account, "${column}", contact, "contactUUID")
        VALUES ($1, $2, nextval('contact_number'), $3)
-       ON CONFLICT ("${column}", account) DO UPDATE SET account = excluded.account
+       ON CONFLICT (account, "${column}") DO UPDATE SET contact = ${table}.contact
        RETURNING contact, "contactUUID"`,
-      [isByID ? externalID : address, account, newContactUUID],
+      [account, isByID ? externalID : address, newContactUUID],
     );
     const verify = isByID
       ? `"externalIDClaim" = CASE WHEN excluded."externalIDClaim" IS NULL THEN NULL ELSE contact."externalIDClaim" END`
       : 'verified = contact.verified OR excluded.verified';
     const [, row] = await Promise.all([
-      db.run(`INSERT INTO contact_name ("contactUUID", account, contact) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, [
-        contactUUID,
+      db.run(`INSERT INTO contact_name (account, "contactUUID", contact) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, [
         account,
+        contactUUID,
         contact,
       ]),
       db.one<ContactRow>(
-        `INSERT INTO contact (contact, account, "contactUUID", "contactExternalID", "externalIDClaim", "contactEmailaddress", said,
+        `INSERT INTO contact (account, contact, "contactUUID", "contactExternalID", "externalIDClaim", "contactEmailaddress", said,
            "contactStatus", verified, "createdTime", "updatedTime")
          VALUES ($1, $2, $3, $4, $5, $6, '${noValues}', 'active', $7, $8, $8)
-         ON CONFLICT (contact) DO UPDATE SET ${verify} RETURNING *`,
+         ON CONFLICT (account, contact) DO UPDATE SET ${verify} RETURNING *`,
         [
-          contact,
           account,
+          contact,
           contactUUID,
           isByID ? externalID : null,
           isByID && !verified ? 0 : null,
@@ -157,21 +160,22 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
   /** Creates a contact with an external ID and an address. Throws Overtaken when another contact gets one of them meanwhile. */
   const insertWithBoth = async (
     db: Transaction,
-    { account, externalID, address, newContactUUID, time }: CreatedContact,
+    { externalID, address, newContactUUID, time }: CreatedContact,
   ): Promise<ContactRow> => {
+    const { account } = db;
     const { contact } = await db.one<{ contact: number }>(`SELECT nextval('contact_number') AS contact`);
     await insertKeys(db, { account, contact, contactUUID: newContactUUID }, keysOf({ externalID, address }));
     const [, row] = await Promise.all([
-      db.run('INSERT INTO contact_name ("contactUUID", account, contact) VALUES ($1, $2, $3)', [
-        newContactUUID,
+      db.run('INSERT INTO contact_name (account, "contactUUID", contact) VALUES ($1, $2, $3)', [
         account,
+        newContactUUID,
         contact,
       ]),
       db.one<ContactRow>(
-        `INSERT INTO contact (contact, account, "contactUUID", "contactExternalID", "contactEmailaddress", said, "contactStatus",
+        `INSERT INTO contact (account, contact, "contactUUID", "contactExternalID", "contactEmailaddress", said, "contactStatus",
            verified, "createdTime", "updatedTime")
          VALUES ($1, $2, $3, $4, $5, '${noValues}', 'active', true, $6, $6) RETURNING *`,
-        [contact, account, newContactUUID, externalID, address, time],
+        [account, contact, newContactUUID, externalID, address, time],
       ),
     ]);
     return row;
@@ -180,17 +184,23 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
   /** Notes that a server token has sent these keys. */
   const verifyKeys = async (
     db: Transaction,
-    { account, externalID, address }: Pick<CreatedContact, 'account' | 'externalID' | 'address'>,
+    { externalID, address }: Pick<CreatedContact, 'externalID' | 'address'>,
   ): Promise<void> => {
     const [byID, byAddress] = await Promise.all([
-      externalID === undefined ? undefined : finder.byExternalID(db, account, externalID),
-      address === undefined ? undefined : finder.byAddress(db, account, address),
+      externalID === undefined ? undefined : finder.byExternalID(db, externalID),
+      address === undefined ? undefined : finder.byAddress(db, address),
     ]);
     if (byID && byID.externalIDClaim !== null) {
-      await db.run('UPDATE contact SET "externalIDClaim" = NULL WHERE contact = $1', [byID.contact]);
+      await db.run('UPDATE contact SET "externalIDClaim" = NULL WHERE account = $1 AND contact = $2', [
+        db.account,
+        byID.contact,
+      ]);
     }
     if (byAddress && !byAddress.verified) {
-      await db.run('UPDATE contact SET verified = true WHERE contact = $1', [byAddress.contact]);
+      await db.run('UPDATE contact SET verified = true WHERE account = $1 AND contact = $2', [
+        db.account,
+        byAddress.contact,
+      ]);
     }
   };
 
@@ -200,11 +210,8 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     request: CreatedContact & { readonly externalID: string; readonly address: string },
     change: Omit<WrittenContact, 'keys'>,
   ): Promise<{ row: ContactRow; existed: boolean; contactUUID: string }> => {
-    const { account, externalID, address } = request;
-    const [byID, byAddress] = await Promise.all([
-      finder.byExternalID(db, account, externalID),
-      finder.byAddress(db, account, address),
-    ]);
+    const { externalID, address } = request;
+    const [byID, byAddress] = await Promise.all([finder.byExternalID(db, externalID), finder.byAddress(db, address)]);
     // A contact that only pages know by the external ID gives way to that with the address.
     const isByAddress =
       byAddress &&
@@ -226,7 +233,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     change: Omit<WrittenContact, 'keys'>,
   ): Promise<{ row: ContactRow; existed: boolean; contactUUID: string }> => {
     // Not by `ensure`, which holds the row of a contact that exists: its keys must be held before (held-rows.ts).
-    const found = await finder.byAddress(db, request.account, request.address);
+    const found = await finder.byAddress(db, request.address);
     const { row, existed } = found ? { row: found, existed: true } : await ensure(db, request);
     const { contactUUID } = await write(db, row, { ...change, keys: { externalID: null } });
     await verifyKeys(db, request);
@@ -275,15 +282,17 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       const found = await finder.get(db, contact);
       if (!found) throw new Overtaken();
       await holdKeys(db, [found]);
-      const row = await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [contact]);
+      const row = await db.get<ContactRow>(
+        'SELECT * FROM contact WHERE account = $1 AND contact = $2 FOR NO KEY UPDATE',
+        [db.account, contact],
+      );
       if (!row || !haveSameKeys(row, found)) throw new Overtaken();
       if (row.contactExternalID !== null) return;
       if (!(await takeKey(db, row, 'contactExternalID', externalID, { ...act, isFound: true }))) return;
-      await db.run('UPDATE contact SET "contactExternalID" = $2, "externalIDClaim" = $3 WHERE contact = $1', [
-        contact,
-        externalID,
-        claim,
-      ]);
+      await db.run(
+        'UPDATE contact SET "contactExternalID" = $3, "externalIDClaim" = $4 WHERE account = $1 AND contact = $2',
+        [db.account, contact, externalID, claim],
+      );
     },
 
     /** Takes back the external ID that a contact has from a claim. */
@@ -293,20 +302,19 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       await holdKeys(db, [found]);
       const withdrawn = await db.run(
         `UPDATE contact SET "contactExternalID" = NULL, "externalIDClaim" = NULL
-         WHERE contact = $1 AND "contactExternalID" = $2 AND "externalIDClaim" = $3`,
-        [contact, found.contactExternalID, claim],
+         WHERE account = $1 AND contact = $2 AND "contactExternalID" = $3 AND "externalIDClaim" = $4`,
+        [db.account, contact, found.contactExternalID, claim],
       );
       if (withdrawn === 0) throw new Overtaken();
       await deleteKey(db, 'contactExternalID', found);
     },
 
     async updateContact(db: Transaction, change: ContactChange): Promise<{ contactUUID: string; updated: string[] }> {
-      const { account } = change;
       const row = await finder.byName(db, change);
       const uses = usesOfContact({ ...change, tags: change.addedTags });
-      await catalogues.check(db, account, { browser: false, uses });
+      await catalogues.check(db, db.account, { browser: false, uses });
       const answer = await write(db, row, { ...change, keys: newKeysOf(change) });
-      await catalogues.register(db, account, [{ browser: false, uses }]);
+      await catalogues.register(db, db.account, [{ browser: false, uses }]);
       return answer;
     },
   };

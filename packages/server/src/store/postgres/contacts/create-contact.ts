@@ -33,11 +33,11 @@ export const createContactCreator = (parts: CreateContactParts) => {
 
   /** With a server token: the values become the contact's own, and the link, if there is a user, is verified. */
   const createAsServer = async (db: Transaction, request: NewContact, user: number | null): Promise<Created> => {
-    const { account, fields, tags, attributes, token, time } = request;
+    const { fields, tags, attributes, token, time } = request;
     const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
     const { row, existed, contactUUID } = await contacts.put(db, request, values);
     const { contact } = row;
-    if (user !== null) await link(db, { account, user, contact, verified: true, claim: null, token, time });
+    if (user !== null) await link(db, { user, contact, verified: true, claim: null, token, time });
     return { contact, claim: null, existed, contactUUID };
   };
 
@@ -46,11 +46,10 @@ export const createContactCreator = (parts: CreateContactParts) => {
    * neither changed nor returned. A contactProof verifies the key and the link, but no other values.
    */
   const createAsBrowser = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
-    const { account, token, verified, time } = request;
+    const { token, verified, time } = request;
     const found = (await contacts.ensure(db, request)).row;
     const { claim, claimID, contact, earlierClaims } = await submitClaim(db, request, user, found.contact);
     const { exists } = await link(db, {
-      account,
       user,
       contact,
       verified,
@@ -66,10 +65,10 @@ export const createContactCreator = (parts: CreateContactParts) => {
   /** Returns the result of an earlier equal request; undefined when its claim has been deleted in favour of newer ones. */
   const answerAgain = async (db: Transaction, { contact, claim, existed }: RequestRow) => {
     if (claim === null) return { exists: existed, contactUUID: (await readAnswering(db, contact)).contactUUID };
-    const found = await db.get<{ claimID: string }>('SELECT "claimID" FROM claim WHERE contact = $1 AND claim = $2', [
-      contact,
-      claim,
-    ]);
+    const found = await db.get<{ claimID: string }>(
+      'SELECT "claimID" FROM claim WHERE account = $1 AND contact = $2 AND claim = $3',
+      [db.account, contact, claim],
+    );
     return found && { exists: existed, contactUUID: found.claimID };
   };
 
@@ -79,9 +78,9 @@ export const createContactCreator = (parts: CreateContactParts) => {
     const day = requestUUID === null ? null : db.dayOf(time);
     const uses = usesOfContact(request);
     if (userUUID === null) {
-      await catalogues.check(db, account, { browser, uses });
+      await catalogues.check(db, db.account, { browser, uses });
       const created = await createAsServer(db, request, null);
-      await catalogues.register(db, account, [{ browser, uses }]);
+      await catalogues.register(db, db.account, [{ browser, uses }]);
       return answerOf(created);
     }
     // The user is created and held first, so that of two equal requests at once the second waits here for the first.
@@ -93,12 +92,12 @@ export const createContactCreator = (parts: CreateContactParts) => {
       const answer = repeat && (await answerAgain(db, repeat));
       if (answer) return answer;
       const names = [dedup.requestName(sent), requestName(token, userUUID, requestUUID)];
-      const erased = (await finder.findErasure(db, account, ...names)) !== undefined;
+      const erased = (await finder.findErasure(db, ...names)) !== undefined;
       if (erased) throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
     }
-    await catalogues.check(db, account, { browser, uses });
+    await catalogues.check(db, db.account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
-    await catalogues.register(db, account, [{ browser, uses }]);
+    await catalogues.register(db, db.account, [{ browser, uses }]);
     if (day !== null && requestUUID !== null)
       await dedup.rememberRequest(db, { requestUUID, token, user }, created, day);
     return answerOf(created);

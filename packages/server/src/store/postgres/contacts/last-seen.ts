@@ -2,17 +2,20 @@
 import { lastDayAs, latestDay } from '../../../identity/last-seen.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
 import { dayMilliseconds } from '../../rules/received-day.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { datedStatementsOf } from './statements.ts';
 
 /** Returns, for each group of merged contacts, the last day on which one of them was seen. */
-export const lastSeenOf = async (db: Connection, groups: readonly (readonly ContactRow[])[]): Promise<number[]> => {
+export const lastSeenOf = async (
+  db: AccountConnection,
+  groups: readonly (readonly ContactRow[])[],
+): Promise<number[]> => {
   const all = groups.flat().map(({ contact }) => contact);
   const linked = await db.all<{ contact: number; user: number; lastDay: number | null }>(
     `SELECT c.contact, c."user", u."lastDay" FROM contact_user c JOIN "user" u ON u."user" = c."user"
-     WHERE c.contact = ANY ($1::bigint[])`,
-    [all],
+     WHERE c.account = $1 AND u.account = $1 AND c.contact = ANY ($2::bigint[])`,
+    [db.account, all],
   );
   const statements = await datedStatementsOf(db, [...new Set(linked.map(({ user }) => user))]);
   const usersOf = new Map<number, (typeof linked)[number][]>();

@@ -17,23 +17,27 @@ import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 import { findUser, type User, type Users } from './users.ts';
 
 interface NewStatement extends Omit<NewLink, 'contact'> {
-  readonly account: number;
   /** Null for an unlink. */
   readonly contact: number | null;
 }
 
 /** Inserts a statement. The caller must hold the user's row, and draw the sequence after taking it. */
 export const insertStatement = async (db: Transaction, given: NewStatement, sequence: number): Promise<void> => {
-  const { account, user, contact, verified, claim, token, time } = given;
+  const { user, contact, verified, claim, token, time } = given;
+  const { account } = db;
   await Promise.all([
     db.run(
-      `INSERT INTO statement ("user", sequence, account, contact, verified, voided, claim, token, erased, time, "seenDay")
-       VALUES ($1, $2, $3, $4, $5, 0, $6, $7, false, $8, (SELECT "lastDay" FROM "user" WHERE "user" = $1))`,
-      [user, sequence, account, contact, verified, claim, token, time],
+      `INSERT INTO statement (account, "user", sequence, contact, verified, voided, claim, token, erased, time, "seenDay")
+       SELECT account, "user", $3, $4, $5, 0, $6, $7, false, $8, "lastDay" FROM "user" WHERE account = $1 AND "user" = $2`,
+      [account, user, sequence, contact, verified, claim, token, time],
     ),
-    db.run('INSERT INTO statement_place (sequence, "user") VALUES ($1, $2)', [sequence, user]),
+    db.run('INSERT INTO statement_place (account, sequence, "user") VALUES ($1, $2, $3)', [account, sequence, user]),
     contact !== null &&
-      db.run('INSERT INTO contact_user (contact, "user") VALUES ($1, $2) ON CONFLICT DO NOTHING', [contact, user]),
+      db.run('INSERT INTO contact_user (account, contact, "user") VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+        account,
+        contact,
+        user,
+      ]),
   ]);
 };
 
@@ -54,10 +58,7 @@ const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
  * Links a user to a contact from here on, unless it is linked already. The caller must hold the contact. Beyond
  * `limits.claimedLinksPerUser` and `limits.claimedLinksPerContact`, the oldest claimed links are deleted.
  */
-export const link = async (
-  db: Transaction,
-  given: NewLink & { readonly account: number },
-): Promise<{ exists: boolean; sequence: number }> => {
+export const link = async (db: Transaction, given: NewLink): Promise<{ exists: boolean; sequence: number }> => {
   const { user, contact, verified } = given;
   const before = await held(db, user);
   const { exists, ...decision } = decideNewLink(before, given);
@@ -71,7 +72,11 @@ export const link = async (
   }
   const { sequence } = decision.statement;
   if (decision.do === 'verify') {
-    await db.run('UPDATE statement SET verified = true WHERE "user" = $1 AND sequence = $2', [user, sequence]);
+    await db.run('UPDATE statement SET verified = true WHERE account = $1 AND "user" = $2 AND sequence = $3', [
+      db.account,
+      user,
+      sequence,
+    ]);
   }
   return { exists, sequence };
 };
@@ -84,44 +89,50 @@ const voidClaimed = (
   // `voided` is 2 for these links, so that restoring them does not restore links that were voided one by one.
   const [before, after] = restore ? [2, 0] : [0, 2];
   return db.run(
-    `UPDATE statement SET voided = $5 FROM (
+    `UPDATE statement SET voided = $6 FROM (
        SELECT "user", sequence FROM statement s
-       WHERE token = $1 AND time >= $2 AND time < $3 AND voided = $4 AND claim IS NOT NULL AND NOT verified AND NOT erased
-         AND NOT EXISTS (
-           SELECT FROM claim c WHERE c.contact = s.contact AND c.claim = s.claim AND c.accepted AND NOT c.voided
+       WHERE account = $1 AND token = $2 AND time >= $3 AND time < $4 AND voided = $5 AND claim IS NOT NULL AND NOT verified
+         AND NOT erased AND NOT EXISTS (
+           SELECT FROM claim c
+           WHERE c.account = $1 AND c.contact = s.contact AND c.claim = s.claim AND c.accepted AND NOT c.voided
          )
        ORDER BY "user", sequence FOR NO KEY UPDATE
-     ) AS changed WHERE statement."user" = changed."user" AND statement.sequence = changed.sequence`,
-    [token, from, to, before, after],
+     ) AS changed
+     WHERE statement.account = $1 AND statement."user" = changed."user" AND statement.sequence = changed.sequence`,
+    [db.account, token, from, to, before, after],
   );
 };
 
 export const createLinkWriter = (users: Users, contacts: ContactFinder, writer: ContactWriter) => {
-  const voidOne = async (db: Transaction, account: number, linkID: string, voided: number) => {
+  const voidOne = async (db: Transaction, linkID: string, voided: number) => {
     const sequence = sequenceOf(linkID);
-    const place = await db.get<{ user: number }>('SELECT "user" FROM statement_place WHERE sequence = $1', [sequence]);
+    const place = await db.get<{ user: number }>(
+      'SELECT "user" FROM statement_place WHERE account = $1 AND sequence = $2',
+      [db.account, sequence],
+    );
     const found =
       place &&
-      (await db.get<{ account: number; erased: boolean }>(
-        'SELECT account, erased FROM statement WHERE "user" = $1 AND sequence = $2 FOR NO KEY UPDATE',
-        [place.user, sequence],
+      (await db.get<{ erased: boolean }>(
+        'SELECT erased FROM statement WHERE account = $1 AND "user" = $2 AND sequence = $3 FOR NO KEY UPDATE',
+        [db.account, place.user, sequence],
       ));
-    if (found?.account !== account) throw new Refusal('unknown_link', { field: 'linkID' });
+    if (!found) throw new Refusal('unknown_link', { field: 'linkID' });
     if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
     return db.run(
-      'UPDATE statement SET voided = $3 WHERE "user" = $1 AND sequence = $2 AND (voided <> 0) <> ($3 <> 0)',
-      [place?.user, sequence, voided],
+      `UPDATE statement SET voided = $4
+       WHERE account = $1 AND "user" = $2 AND sequence = $3 AND (voided <> 0) <> ($4 <> 0)`,
+      [db.account, place?.user, sequence, voided],
     );
   };
 
   const mark = async (
     db: Transaction,
-    { account, claimID, time, by }: RequestOf<'acceptClaim'>,
+    { claimID, time, by }: RequestOf<'acceptClaim'>,
     marks: { accepted?: boolean; voided: boolean },
   ) => {
-    const claim = await findClaim(db, account, claimID);
+    const claim = await findClaim(db, claimID);
     if (!claim) {
-      const erased = (await contacts.findErasure(db, account, claimName(claimID))) !== undefined;
+      const erased = (await contacts.findErasure(db, claimName(claimID))) !== undefined;
       throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
     }
     const { contactExternalID: externalID } = claim.values.fields;
@@ -138,20 +149,20 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder, writer: 
       const { contact, contactUUID, account } = await contacts.byName(db, named);
       const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
       await Promise.all([holdUsers(db, [user]), holdContacts(db, [contact])]);
-      const { exists, sequence } = await link(db, { account, user, contact, verified: true, claim: null, token, time });
+      const { exists, sequence } = await link(db, { user, contact, verified: true, claim: null, token, time });
       return { exists, linkID: String(sequence), contactUUID };
     },
 
-    async unlinkUser(db: Transaction, { account, token, userUUID, time }: RequestOf<'unlinkUser'>) {
-      const user = await findUser(db, { account, userUUID });
+    async unlinkUser(db: Transaction, { token, userUUID, time }: RequestOf<'unlinkUser'>) {
+      const user = await findUser(db, userUUID);
       if (user === undefined) throw new Refusal('unknown_user', { field: 'userUUID' });
       if (!decideUnlink(await held(db, user))) return { exists: true, linkID: '' };
-      const sequence = await append(db, { account, user, contact: null, verified: true, claim: null, token, time });
+      const sequence = await append(db, { user, contact: null, verified: true, claim: null, token, time });
       return { exists: false, linkID: String(sequence) };
     },
 
     async voidLinks(db: Transaction, { account, restore, links }: RequestOf<'voidLinks'>): Promise<number> {
-      if ('linkID' in links) return voidOne(db, account, links.linkID, Number(!restore));
+      if ('linkID' in links) return voidOne(db, links.linkID, Number(!restore));
       const found = await db.get<{ token: number }>('SELECT token FROM token WHERE account = $1 AND "tokenID" = $2', [
         account,
         links.tokenID,

@@ -2,18 +2,18 @@
 import { mergedWith } from '../../../identity/merges.ts';
 import { checkMerge, checkUnmerge } from '../../rules/merges.ts';
 import type { NamedOther, RequestOf } from '../../store.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { type ContactRow, pointersOf, readAnswering, readChains } from './contact-rows.ts';
 
 /** Returns all merges into these contacts, direct or not, by merged contact. Each query follows one step of all chains. */
-const pointersTo = async (db: Connection, contacts: readonly number[]): Promise<Map<number, number>> => {
+const pointersTo = async (db: AccountConnection, contacts: readonly number[]): Promise<Map<number, number>> => {
   const pointers = new Map<number, number>();
   for (let at = contacts; at.length > 0; ) {
     const rows = await db.all<{ contact: number; other: number }>(
-      'SELECT contact, other FROM merged_contact WHERE contact = ANY ($1::bigint[])',
-      [at],
+      'SELECT contact, other FROM merged_contact WHERE account = $1 AND contact = ANY ($2::bigint[])',
+      [db.account, at],
     );
     at = rows.map(({ other }) => other).filter((other) => !pointers.has(other));
     for (const { contact, other } of rows) pointers.set(other, contact);
@@ -22,35 +22,39 @@ const pointersTo = async (db: Connection, contacts: readonly number[]): Promise<
 };
 
 /** Returns, for each contact, the contact itself first, then all contacts merged into it. `kept` must not be merged themselves. */
-export const groupsOf = async (db: Connection, kept: readonly number[]): Promise<number[][]> => {
+export const groupsOf = async (db: AccountConnection, kept: readonly number[]): Promise<number[][]> => {
   const pointers = await pointersTo(db, kept);
   return kept.map((contact) => [contact, ...mergedWith(pointers, contact).filter((other) => other !== contact)]);
 };
 
 /** Returns all contacts that are merged with this one; first the one at the end of its merges. */
-export const groupOf = async (db: Connection, contact: number): Promise<number[]> => {
+export const groupOf = async (db: AccountConnection, contact: number): Promise<number[]> => {
   // Reads the group in parallel, since most contacts are not merged.
   const [{ contact: answering }, [group]] = await Promise.all([readAnswering(db, contact), groupsOf(db, [contact])]);
   return (answering === contact ? group : (await groupsOf(db, [answering]))[0]) as number[];
 };
 
-const setMerged = (db: Connection, contact: number, mergedInto: number | null, time: number | null) =>
-  db.run('UPDATE contact SET "mergedInto" = $2, "mergedTime" = $3 WHERE contact = $1', [contact, mergedInto, time]);
+const setMerged = (db: AccountConnection, contact: number, mergedInto: number | null, time: number | null) =>
+  db.run('UPDATE contact SET "mergedInto" = $3, "mergedTime" = $4 WHERE account = $1 AND contact = $2', [
+    db.account,
+    contact,
+    mergedInto,
+    time,
+  ]);
 
 /** Merges the contact `other` into the contact `keep`. Must run alone (transaction.ts), and make no circle. */
 export const mergeInto = async (db: Transaction, keep: number, other: number, time: number): Promise<void> => {
   await setMerged(db, other, keep, time);
-  await db.run('INSERT INTO merged_contact (contact, other) VALUES ($1, $2)', [keep, other]);
+  await db.run('INSERT INTO merged_contact (account, contact, other) VALUES ($1, $2, $3)', [db.account, keep, other]);
 };
 
 /** These writes must run alone (transaction.ts), so that no other merge happens between their reads and their writes. */
 export const createMergeWriter = (contacts: ContactFinder) => {
   const findOther = (
-    db: Connection,
-    account: number,
+    db: AccountConnection,
     { otherContactUUID, otherExternalID, otherAddress }: NamedOther,
   ): Promise<ContactRow> => {
-    const named = { account, contactUUID: otherContactUUID, externalID: otherExternalID, address: otherAddress };
+    const named = { contactUUID: otherContactUUID, externalID: otherExternalID, address: otherAddress };
     return contacts.byName(db, named, 'otherContact');
   };
 
@@ -60,7 +64,7 @@ export const createMergeWriter = (contacts: ContactFinder) => {
       { time, ...named }: RequestOf<'mergeContact'>,
     ): Promise<{ contactUUID: string; otherContactUUID: string; mergedTime: number }> {
       const keep = await contacts.byName(db, named);
-      const other = await findOther(db, named.account, named);
+      const other = await findOther(db, named);
       const isMerged = other.mergedInto === keep.contact;
       if (!isMerged) {
         checkMerge(pointersOf(await readChains(db, [keep.contact])), keep, other);
@@ -71,14 +75,15 @@ export const createMergeWriter = (contacts: ContactFinder) => {
       return { contactUUID, otherContactUUID: other.contactUUID, mergedTime };
     },
 
-    async unmergeContact(
-      db: Transaction,
-      { account, ...named }: RequestOf<'unmergeContact'>,
-    ): Promise<{ contactUUID: string }> {
-      const other = await findOther(db, account, named);
+    async unmergeContact(db: Transaction, named: RequestOf<'unmergeContact'>): Promise<{ contactUUID: string }> {
+      const other = await findOther(db, named);
       checkUnmerge(other);
       await setMerged(db, other.contact, null, null);
-      await db.run('DELETE FROM merged_contact WHERE contact = $1 AND other = $2', [other.mergedInto, other.contact]);
+      await db.run('DELETE FROM merged_contact WHERE account = $1 AND contact = $2 AND other = $3', [
+        db.account,
+        other.mergedInto,
+        other.contact,
+      ]);
       return { contactUUID: other.contactUUID };
     },
   };

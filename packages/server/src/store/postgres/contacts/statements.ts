@@ -1,6 +1,6 @@
 /** Reads users' statements in the form that the rules in identity/ take. */
 import type { DecidingStatement, StatementRow } from '../../rules/links.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 
 type Facts = Omit<DecidingStatement, 'voided'> & { readonly user: number; readonly voided: number };
 type Row = Facts & Pick<StatementRow, 'time'>;
@@ -15,7 +15,7 @@ interface ClaimMarks {
 
 /** Returns, by claim, the marks of the claims that made these statements: of all, or only of those that were accepted or voided. */
 export const marksOf = async (
-  db: Connection,
+  db: AccountConnection,
   statements: readonly { readonly claim: number | null; readonly contact: number | null }[],
   which: 'all' | 'marked' = 'all',
 ): Promise<Map<number, ClaimMarks>> => {
@@ -23,8 +23,9 @@ export const marksOf = async (
   if (made.length === 0) return new Map();
   const rows = await db.all<ClaimMarks>(
     `SELECT claim, "claimID", accepted, voided FROM claim
-     WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) ${which === 'all' ? '' : 'AND (accepted OR voided)'}`,
-    [made.map(({ contact }) => contact), made.map(({ claim }) => claim)],
+     WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[])
+       ${which === 'all' ? '' : 'AND (accepted OR voided)'}`,
+    [db.account, made.map(({ contact }) => contact), made.map(({ claim }) => claim)],
   );
   return new Map(rows.map((row) => [row.claim, row]));
 };
@@ -51,7 +52,7 @@ const toStatement = (row: Row, marks: ClaimMarks | undefined): StatementRow => {
 };
 
 const listsOf = async <Read extends Facts, One>(
-  db: Connection,
+  db: AccountConnection,
   users: readonly number[],
   { columns, which }: { columns: string; which: 'all' | 'marked' },
   toOne: (row: Read, marks: ClaimMarks | undefined) => One,
@@ -59,8 +60,8 @@ const listsOf = async <Read extends Facts, One>(
   const lists = new Map<number, One[]>(users.map((user) => [user, []]));
   if (users.length === 0) return lists;
   const rows = await db.all<Read>(
-    `SELECT ${columns} FROM statement WHERE "user" = ANY ($1::bigint[]) ORDER BY sequence`,
-    [[...lists.keys()]],
+    `SELECT ${columns} FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY sequence`,
+    [db.account, [...lists.keys()]],
   );
   const marks = await marksOf(db, rows, which);
   for (const row of rows) lists.get(row.user)?.push(toOne(row, marks.get(row.claim ?? 0)));
@@ -68,11 +69,11 @@ const listsOf = async <Read extends Facts, One>(
 };
 
 /** Returns all statements of these users, by user, each list ascending by sequence. */
-export const statementsOf = (db: Connection, users: readonly number[]) =>
+export const statementsOf = (db: AccountConnection, users: readonly number[]) =>
   listsOf(db, users, { columns: `${factColumns}, time`, which: 'all' }, toStatement);
 
 /** As `statementsOf`, with the last day on which the user had been active before each. */
-export const datedStatementsOf = (db: Connection, users: readonly number[]) =>
+export const datedStatementsOf = (db: AccountConnection, users: readonly number[]) =>
   listsOf(
     db,
     users,
@@ -85,18 +86,20 @@ export const datedStatementsOf = (db: Connection, users: readonly number[]) =>
   );
 
 /** As `statementsOf`, with only the parts that decide about owners, in half the time: a contact may have many users and links. */
-export const statementsForOwners = (db: Connection, users: readonly number[]) =>
+export const statementsForOwners = (db: AccountConnection, users: readonly number[]) =>
   listsOf(db, users, { columns: factColumns, which: 'marked' }, toDeciding);
 
 /** Returns the linkID of the first link that each claim made, by claim; claims without a link are absent. */
 export const firstLinksOf = async (
-  db: Connection,
+  db: AccountConnection,
   claims: readonly { readonly claim: number; readonly user: number; readonly contact: number }[],
 ): Promise<Map<number, string>> => {
   const rows = await db.all<{ claim: number; first: number }>(
     `SELECT claim, min(sequence) AS first FROM statement
-     WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) GROUP BY claim`,
+     WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND contact = ANY ($3::bigint[]) AND claim = ANY ($4::bigint[])
+     GROUP BY claim`,
     [
+      db.account,
       claims.map(({ user }) => user),
       [...new Set(claims.map(({ contact }) => contact))],
       claims.map(({ claim }) => claim),
@@ -107,15 +110,16 @@ export const firstLinksOf = async (
 
 /** Returns up to `most` links to these contacts after a sequence, ascending, and the number of all links to them. */
 export const linksAfter = async (
-  db: Connection,
+  db: AccountConnection,
   contacts: readonly number[],
   sequence: number,
   most: number,
 ): Promise<{ links: StatementRow[]; count: number }> => {
-  const toContacts = 'FROM statement WHERE contact = ANY ($1::bigint[])';
+  const toContacts = 'FROM statement WHERE account = $1 AND contact = ANY ($2::bigint[])';
   const [{ count }, rows] = await Promise.all([
-    db.one<{ count: number }>(`SELECT count(*) AS count ${toContacts}`, [contacts]),
-    db.all<Row>(`SELECT ${factColumns}, time ${toContacts} AND sequence > $2 ORDER BY sequence LIMIT $3`, [
+    db.one<{ count: number }>(`SELECT count(*) AS count ${toContacts}`, [db.account, contacts]),
+    db.all<Row>(`SELECT ${factColumns}, time ${toContacts} AND sequence > $3 ORDER BY sequence LIMIT $4`, [
+      db.account,
       contacts,
       sequence,
       most,
@@ -126,10 +130,10 @@ export const linksAfter = async (
 };
 
 /** Returns the users that were ever linked to one of these contacts. */
-export const usersOf = async (db: Connection, contacts: readonly number[]): Promise<number[]> => {
+export const usersOf = async (db: AccountConnection, contacts: readonly number[]): Promise<number[]> => {
   const rows = await db.all<{ user: number }>(
-    'SELECT DISTINCT "user" FROM contact_user WHERE contact = ANY ($1::bigint[])',
-    [contacts],
+    'SELECT DISTINCT "user" FROM contact_user WHERE account = $1 AND contact = ANY ($2::bigint[])',
+    [db.account, contacts],
   );
   return rows.map(({ user }) => user);
 };

@@ -8,12 +8,12 @@ import { claimKey } from './claims.ts';
 const claimsPerLook = 20;
 
 /**
- * Claims of the contact $1 with the key of its claim $2, not accepted. Only claims of one key are counted and deleted: otherwise a
+ * Claims of the contact $2 with the key of its claim $3, not accepted. Only claims of one key are counted and deleted: otherwise a
  * page could see which of its keys find one contact.
  */
 const open = `
-  FROM claim WHERE contact = $1 AND NOT accepted
-    AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE contact = $1 AND claim = $2)`;
+  FROM claim WHERE account = $1 AND contact = $2 AND NOT accepted
+    AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE account = $1 AND contact = $2 AND claim = $3)`;
 
 interface OldClaim {
   readonly claim: number;
@@ -26,8 +26,9 @@ const mayGiveWay = async (db: Transaction, claims: readonly OldClaim[]): Promise
   const users = claims.map(({ user }) => user);
   const held = await holdFreeUsers(db, users);
   const verified = await db.all<{ claim: number }>(
-    'SELECT claim FROM statement WHERE "user" = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) AND verified',
-    [[...held], claims.map(({ claim }) => claim)],
+    `SELECT claim FROM statement
+     WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND verified`,
+    [db.account, [...held], claims.map(({ claim }) => claim)],
   );
   const kept = new Set(verified.map(({ claim }) => claim));
   return claims.filter(({ user, claim }) => held.has(user) && !kept.has(claim));
@@ -40,19 +41,27 @@ const dropClaims = async (db: Transaction, contact: number, claims: readonly Old
   const numbers = claims.map(({ claim }) => claim);
   await db.run(
     `WITH gone AS (
-       DELETE FROM statement WHERE "user" = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) RETURNING sequence
+       DELETE FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[])
+       RETURNING sequence
      )
-     DELETE FROM statement_place p USING gone WHERE p.sequence = gone.sequence`,
-    [users, numbers],
+     DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence`,
+    [db.account, users, numbers],
   );
   await Promise.all([
     db.run(
-      `DELETE FROM contact_user c WHERE contact = $1 AND "user" = ANY ($2::bigint[])
-         AND NOT EXISTS (SELECT FROM statement s WHERE s."user" = c."user" AND s.contact = c.contact)`,
-      [contact, users],
+      `DELETE FROM contact_user c WHERE account = $1 AND contact = $2 AND "user" = ANY ($3::bigint[])
+         AND NOT EXISTS (SELECT FROM statement s WHERE s.account = $1 AND s."user" = c."user" AND s.contact = c.contact)`,
+      [db.account, contact, users],
     ),
-    db.run('DELETE FROM claim_name WHERE "claimID" = ANY ($1::text[])', [claims.map(({ claimID }) => claimID)]),
-    db.run('DELETE FROM claim WHERE contact = $1 AND claim = ANY ($2::bigint[])', [contact, numbers]),
+    db.run('DELETE FROM claim_name WHERE account = $1 AND "claimID" = ANY ($2::text[])', [
+      db.account,
+      claims.map(({ claimID }) => claimID),
+    ]),
+    db.run('DELETE FROM claim WHERE account = $1 AND contact = $2 AND claim = ANY ($3::bigint[])', [
+      db.account,
+      contact,
+      numbers,
+    ]),
   ]);
 };
 
@@ -65,14 +74,14 @@ export const dropSurplusClaims = async (db: Transaction, contact: number, made: 
     `SELECT count(*) AS surplus FROM (
        SELECT 1 ${open} LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact}
      ) AS beyond`,
-    [contact, made],
+    [db.account, contact, made],
   );
   let after = 0;
   for (let left = surplus; left > 0; ) {
     const looked = await db.all<OldClaim>(
-      `SELECT claim, "claimID", "user" ${open} AND claim <> $2 AND claim > $3
+      `SELECT claim, "claimID", "user" ${open} AND claim <> $3 AND claim > $4
        ORDER BY claim LIMIT ${claimsPerLook} FOR UPDATE SKIP LOCKED`,
-      [contact, made, after],
+      [db.account, contact, made, after],
     );
     const going = (await mayGiveWay(db, looked)).slice(0, left);
     await dropClaims(db, contact, going);
@@ -82,10 +91,10 @@ export const dropSurplusClaims = async (db: Transaction, contact: number, made: 
   }
 };
 
-/** Claims of the user $3 for the contact $1 with the key of its claim $2. */
+/** Claims of the user $4 for the contact $2 with the key of its claim $3. */
 const ofKey = `
-  FROM claim WHERE contact = $1 AND "user" = $3
-    AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE contact = $1 AND claim = $2)`;
+  FROM claim WHERE account = $1 AND contact = $2 AND "user" = $4
+    AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE account = $1 AND contact = $2 AND claim = $3)`;
 
 /**
  * Deletes links of a user, whose row the caller must hold. When none of the user's claims with the key of such a link has a link
@@ -98,30 +107,33 @@ export const dropLinks = async (
 ): Promise<void> => {
   if (chosen.length === 0) return;
   const held = await db.all<{ claim: number }>(
-    `SELECT claim FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) AND NOT accepted
+    `SELECT claim FROM claim
+     WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND NOT accepted
      FOR UPDATE SKIP LOCKED`,
-    [chosen.map(({ contact }) => contact), chosen.map(({ claim }) => claim)],
+    [db.account, chosen.map(({ contact }) => contact), chosen.map(({ claim }) => claim)],
   );
   const gone = await db.all<{ contact: number; claim: number }>(
     `WITH gone AS (
        DELETE FROM statement
-       WHERE "user" = $1 AND sequence = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND NOT verified
+       WHERE account = $1 AND "user" = $2 AND sequence = ANY ($3::bigint[]) AND claim = ANY ($4::bigint[]) AND NOT verified
        RETURNING sequence, contact, claim
-     ), places AS (DELETE FROM statement_place p USING gone WHERE p.sequence = gone.sequence)
+     ), places AS (DELETE FROM statement_place p USING gone WHERE p.account = $1 AND p.sequence = gone.sequence)
      SELECT DISTINCT contact, claim FROM gone`,
-    [user, chosen.map(({ sequence }) => sequence), held.map(({ claim }) => claim)],
+    [db.account, user, chosen.map(({ sequence }) => sequence), held.map(({ claim }) => claim)],
   );
   for (const { contact, claim } of gone) {
     const claims = await db.all<OldClaim>(
       `SELECT claim, "claimID", "user" ${ofKey} AND NOT accepted
-         AND NOT EXISTS (SELECT FROM statement s WHERE s."user" = $3 AND s.claim IN (SELECT claim ${ofKey})) FOR UPDATE`,
-      [contact, claim, user],
+         AND NOT EXISTS (
+           SELECT FROM statement s WHERE s.account = $1 AND s."user" = $4 AND s.claim IN (SELECT claim ${ofKey})
+         ) FOR UPDATE`,
+      [db.account, contact, claim, user],
     );
     await dropClaims(db, contact, claims);
   }
 };
 
-const claimedLinks = `FROM statement WHERE contact = $1 AND claim IN (SELECT claim ${open}) AND NOT verified`;
+const claimedLinks = `FROM statement WHERE account = $1 AND contact = $2 AND claim IN (SELECT claim ${open}) AND NOT verified`;
 
 /**
  * Makes room for a link by the claim `made`: deletes the oldest claimed links by the same key beyond
@@ -132,7 +144,7 @@ export const dropSurplusLinks = async (db: Transaction, contact: number, made: n
     `SELECT sequence, "user", contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
        SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${mostGivingWay} OFFSET ${limits.claimedLinksPerContact}) AS beyond
      )`,
-    [contact, made],
+    [db.account, contact, made],
   );
   const users = surplus.map(({ user }) => user);
   for (const user of await holdFreeUsers(db, users)) {

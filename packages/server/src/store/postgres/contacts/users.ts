@@ -1,8 +1,9 @@
 /** Users: finds and creates them, and caches those that were used lately. */
 import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
-import type { Connection } from '../database/connection.ts';
-import { holdUsers } from '../transactions/held-rows.ts';
+import type { AccountConnection } from '../database/connection.ts';
+import { forAccounts } from '../database/for-accounts.ts';
+import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 export interface UserName {
@@ -23,29 +24,78 @@ const mostRemembered = 50_000;
 
 export const keyOfUser = ({ account, userUUID }: UserName): string => `${account} ${userUUID}`;
 
-const columnsOf = (names: readonly UserName[]) => [
-  integers(names, ({ account }) => account),
-  texts(names, ({ userUUID }) => userUUID),
-];
+const userUUIDs = (names: readonly UserName[]) => texts(names, ({ userUUID }) => userUUID);
+const accountsOf = (rows: readonly { readonly account: number }[]) => rows.map(({ account }) => account);
 
-const findNumbers = (db: Connection, names: readonly UserName[]): Promise<(UserName & { user: number })[]> =>
-  db.all<UserName & { user: number }>(
-    `SELECT n.account, n."userUUID", n."user"
-     FROM unnest($1::integer[], $2::text[]) AS asked (account, "userUUID")
-     JOIN user_name n ON n."userUUID" = asked."userUUID" AND n.account = asked.account`,
-    columnsOf(names),
-  );
+const findingNumbers = forAccounts(
+  (given) => `
+    SELECT n.account, n."userUUID", n."user"
+    FROM ${given(['userUUID', 'text'])} JOIN user_name n ON n.account = given.account AND n."userUUID" = given."userUUID"`,
+);
+const findingDays = forAccounts(
+  (given) => `
+    SELECT u."user", u."firstDay", u."lastDay"
+    FROM ${given(['user', 'bigint'])} JOIN "user" u ON u.account = given.account AND u."user" = given."user"`,
+);
+// A worker of a cluster would draw other numbers than the coordinator.
+const addingNames = forAccounts(
+  (given, isSpread) => `
+    INSERT INTO user_name (account, "userUUID", "user")
+    SELECT account, "userUUID", ${isSpread ? '"user"' : "nextval('user_number')"}
+    FROM ${isSpread ? given(['userUUID', 'text'], ['user', 'bigint']) : given(['userUUID', 'text'])}
+    ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"`,
+);
+const addingUsers = forAccounts(
+  (given) => `
+    INSERT INTO "user" (account, "user", "userUUID", "createdTime", "firstDay", "lastDay")
+    SELECT account, "user", "userUUID", $5, day, day FROM ${given(['user', 'bigint'], ['userUUID', 'text'], ['day', 'bigint'])}`,
+);
+// Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
+const holding = forAccounts(
+  (given) => `
+    SELECT u."user" FROM ${given(['user', 'bigint'])} JOIN "user" u ON u.account = given.account AND u."user" = given."user"
+    ORDER BY u."user" FOR NO KEY UPDATE OF u`,
+);
+const seeing = forAccounts(
+  (given) => `
+    UPDATE "user" SET "firstDay" = coalesce("firstDay", given.day), "lastDay" = greatest("lastDay", given.day)
+    FROM ${given(['user', 'bigint'], ['day', 'integer'])} WHERE "user".account = given.account AND "user"."user" = given."user"`,
+);
+
+// A day of activity concerns whom a user is now: none before its last verified link.
+const listingChanged = forAccounts(
+  (given) => `
+    INSERT INTO contact_changed (account, contact, change)
+    SELECT DISTINCT s.account, s.contact, $3::bigint
+    FROM ${given(['user', 'bigint'])} JOIN statement s ON s.account = given.account AND s."user" = given."user"
+    WHERE s.contact IS NOT NULL AND s.sequence >= coalesce(
+      (SELECT max(v.sequence) FROM statement v
+       WHERE v.account = s.account AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`,
+);
+
+/** Returns the current day of one of a transaction's accounts. */
+const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
+
+const findNumbers = async (db: Transaction, names: readonly UserName[]): Promise<(UserName & { user: number })[]> => {
+  const [sql, accounts] = findingNumbers(db, accountsOf(names));
+  return db.all<UserName & { user: number }>(sql, [accounts, userUUIDs(names)]);
+};
 
 /** Returns the number of a user; undefined when the user does not exist. */
-export const findUser = async (db: Connection, name: UserName): Promise<number | undefined> =>
-  (await findNumbers(db, [name]))[0]?.user;
+export const findUser = async (db: AccountConnection, userUUID: string): Promise<number | undefined> =>
+  (
+    await db.get<{ user: number }>('SELECT "user" FROM user_name WHERE account = $1 AND "userUUID" = $2', [
+      db.account,
+      userUUID,
+    ])
+  )?.user;
 
 /** Returns userUUIDs by the numbers of their users. */
-export const userUUIDsOf = async (db: Connection, users: readonly number[]): Promise<Map<number, string>> => {
+export const userUUIDsOf = async (db: AccountConnection, users: readonly number[]): Promise<Map<number, string>> => {
   if (users.length === 0) return new Map();
   const rows = await db.all<{ user: number; userUUID: string }>(
-    'SELECT "user", "userUUID" FROM "user" WHERE "user" = ANY ($1::bigint[])',
-    [[...new Set(users)]],
+    'SELECT "user", "userUUID" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[])',
+    [db.account, [...new Set(users)]],
   );
   return new Map(rows.map(({ user, userUUID }) => [user, userUUID]));
 };
@@ -66,14 +116,15 @@ export const createUsers = () => {
     const numbers = await findNumbers(db, names);
     if (numbers.length === 0) return [];
     const byNumber = new Map(numbers.map((name) => [name.user, name]));
-    const rows = await db.all<{ user: number; firstDay: number | null; lastDay: number | null }>(
-      'SELECT "user", "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[])',
-      [bigints(numbers, ({ user }) => user)],
-    );
+    const [sql, accounts] = findingDays(db, accountsOf(numbers));
+    const rows = await db.all<{ user: number; firstDay: number | null; lastDay: number | null }>(sql, [
+      accounts,
+      bigints(numbers, ({ user }) => user),
+    ]);
     return rows.map(({ user, firstDay, lastDay }) => ({
       ...(byNumber.get(user) as (typeof numbers)[number]),
       // A user without events cannot get its first event on a day before the current one.
-      since: firstDay ?? db.currentDay.day,
+      since: firstDay ?? dayIn(db, (byNumber.get(user) as (typeof numbers)[number]).account),
       seenOn: lastDay,
     }));
   };
@@ -89,20 +140,31 @@ export const createUsers = () => {
   };
 
   /** Creates users and returns them, except those that another transaction has created meanwhile. */
-  const make = async (db: Transaction, names: readonly UserName[], seenOn: number | null, time: number) => {
-    const rows = await db.all<UserName & { user: number }>(
-      `INSERT INTO user_name ("userUUID", account, "user")
-       SELECT "userUUID", account, nextval('user_number')
-       FROM unnest($1::integer[], $2::text[]) WITH ORDINALITY AS new (account, "userUUID", nth) ORDER BY nth
-       ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"`,
-      columnsOf(names),
-    );
-    const made = rows.map((row): User => ({ ...row, since: db.currentDay.day, seenOn }));
-    await db.run(
-      `INSERT INTO "user" ("user", account, "userUUID", "createdTime", "firstDay", "lastDay")
-       SELECT unnest($1::bigint[]), unnest($2::integer[]), unnest($3::text[]), $4, $5, $5`,
-      [bigints(made, ({ user }) => user), ...columnsOf(made), time, seenOn],
-    );
+  const make = async (
+    db: Transaction,
+    names: readonly UserName[],
+    { time, withEvent }: { readonly time: number; readonly withEvent: boolean },
+  ) => {
+    const numbers = db.isSpread ? await drawNumbers(db, 'user_number', names.length) : undefined;
+    const [addNames, accounts] = addingNames(db, accountsOf(names));
+    const rows = await db.all<UserName & { user: number }>(addNames, [
+      accounts,
+      userUUIDs(names),
+      ...(numbers ? [bigints(numbers, (user) => user)] : []),
+    ]);
+    const made = rows.map((row): User => {
+      const day = dayIn(db, row.account);
+      return { ...row, since: day, seenOn: withEvent ? day : null };
+    });
+    if (made.length === 0) return [];
+    const [addUsers, ofMade] = addingUsers(db, accountsOf(made));
+    await db.run(addUsers, [
+      ofMade,
+      bigints(made, ({ user }) => user),
+      userUUIDs(made),
+      bigints(made, ({ seenOn }) => seenOn),
+      time,
+    ]);
     db.whenCommitted(() => made.forEach(remember));
     return made;
   };
@@ -123,31 +185,39 @@ export const createUsers = () => {
       const named = names.map((name) => [keyOfUser(name), name] as const).sort(([a], [b]) => (a < b ? -1 : 1));
       const missing = new Map(named);
       for (const user of found) missing.delete(keyOfUser(user));
-      const made = await make(db, [...missing.values()], withEvent ? db.currentDay.day : null, time);
+      const made = await make(db, [...missing.values()], { time, withEvent });
       for (const user of made) missing.delete(keyOfUser(user));
       // Another transaction has created these meanwhile.
       const others = missing.size > 0 ? await read(db, [...missing.values()]) : [];
       return [...found, ...made, ...others];
     },
 
-    /** Records that users have an event on a day. Holds the rows of the users that it updates, and of `others`. */
-    async seenOn(db: Transaction, users: readonly User[], day: number, others: readonly number[]): Promise<void> {
-      const news = users.filter(({ seenOn }) => seenOn === null || seenOn < day);
-      const numbers = news.map(({ user }) => user);
-      if (numbers.length + others.length === 0) return;
-      // Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
-      const held = holdUsers(db, [...numbers, ...others]);
-      const updated =
-        numbers.length > 0 &&
-        db.run(
-          `UPDATE "user" SET "firstDay" = coalesce("firstDay", $2), "lastDay" = greatest("lastDay", $2)
-           WHERE "user" = ANY ($1::bigint[])`,
-          [numbers, day],
-        );
-      await Promise.all([held, updated]);
+    /**
+     * Records that users have an event on their accounts' current days. Holds the rows of the users that it updates, and of `others`.
+     * Returns the users that it updated: give them to `listChanged`.
+     */
+    async seen(db: Transaction, users: readonly User[], others: readonly User[]): Promise<User[]> {
+      const news = users.filter(({ seenOn, account }) => seenOn === null || seenOn < dayIn(db, account));
+      const held = [...news, ...others];
+      if (held.length === 0) return [];
+      const [hold, accounts] = holding(db, accountsOf(held));
+      const [see, ofNews] = seeing(db, accountsOf(news));
+      await Promise.all([
+        db.all(hold, [accounts, bigints(held, ({ user }) => user)]),
+        news.length > 0 &&
+          db.run(see, [ofNews, bigints(news, ({ user }) => user), integers(news, ({ account }) => dayIn(db, account))]),
+      ]);
       db.whenCommitted(() => {
-        for (const user of news) remember({ ...user, seenOn: day });
+        for (const user of news) remember({ ...user, seenOn: dayIn(db, user.account) });
       });
+      return news;
+    },
+
+    /** Lists the contacts of users that were seen as changed (contact-index.ts), under a sequence that this transaction has drawn. */
+    async listChanged(db: Transaction, users: readonly User[], sequence: number): Promise<void> {
+      if (users.length === 0) return;
+      const [sql, accounts] = listingChanged(db, accountsOf(users));
+      await db.run(sql, [accounts, bigints(users, ({ user }) => user), sequence]);
     },
   };
 };

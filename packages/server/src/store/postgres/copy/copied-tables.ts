@@ -77,19 +77,42 @@ const createStoredValues = async (exported: DatabaseExport) => {
 export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<number>): Promise<CopiedTable[]> => {
   // Older repeats wait to be deleted. They may have been sent again since, and request_repeat holds each key only once.
   const isKept = ({ day }: ExportedRow) => keptDays.has(day as number);
+  const isKeptEvents = (row: ExportedRow) => isKept(row) && ofHolder(row) !== undefined;
   const { eventKey, requestKey } = createIdempotencyKeys(exported.position.secret);
   const keyOf = ({ holder, eventUUID }: ExportedRow, server: SentByServer) =>
     toUUID(eventKey(holder as number, eventUUID as string, server));
   const storedValuesOf = await createStoredValues(exported);
-  const accounts = new Map<unknown, CopiedValue>();
-  for await (const users of exported.rows('user')) {
-    for (const { user, account } of users) accounts.set(user, account as number);
-  }
+  /** Returns a function that returns the account of the row of a table with a number. */
+  const accountsBy = async (table: ExportedTable, number: string) => {
+    const accounts = new Map<unknown, number>();
+    for await (const rows of exported.rows(table)) {
+      for (const row of rows) if (row.account !== null) accounts.set(row[number], row.account as number);
+    }
+    return (row: ExportedRow): number | undefined => accounts.get(row[number]);
+  };
+  const [ofUser, ofContact, ofToken, ofErasure] = [
+    await accountsBy('user', 'user'),
+    await accountsBy('contact', 'contact'),
+    await accountsBy('token', 'token'),
+    await accountsBy('erasure', 'erasure'),
+  ];
+  /** Undefined for an event of a contact that was erased: a repeat is refused without its key. */
+  const ofHolder = ({ holder }: ExportedRow): number | undefined =>
+    (holder as number) > 0 ? ofUser({ user: holder as number }) : ofContact({ contact: -(holder as number) });
+  const account = (of: (row: ExportedRow) => number | undefined) => ({
+    account: (row: ExportedRow) => of(row) as number,
+  });
   return [
     {
       from: 'account',
-      columns: 'account accountUUID accountName accountOrigin accountTimezone accountCurrency createdTime nextEventID',
-      booleans: 'strict browserCatalogue enrich',
+      columns: 'account accountUUID accountName accountOrigin accountTimezone accountCurrency createdTime',
+      booleans: 'enrich',
+    },
+    {
+      from: 'account',
+      to: 'account_position',
+      columns: 'account nextEventID',
+      booleans: 'strict browserCatalogue',
     },
     {
       from: 'token',
@@ -107,7 +130,11 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       columns:
         'passkeyID memberID passkeyName origin credentialID publicKey counter transports createdTime lastUsedTime',
     },
-    { from: 'audit', columns: 'audit account token action subject time' },
+    {
+      from: 'audit',
+      columns: 'audit token action subject time',
+      made: { account: ({ account }) => account ?? 0 },
+    },
     { from: 'catalogue', columns: 'account kind id name type mergedInto', booleans: 'browser byBrowser' },
     { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },
     { from: 'report_view', columns: 'account viewName page query createdTime updatedTime' },
@@ -140,10 +167,11 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     {
       from: 'contact',
       to: 'merged_contact',
+      columns: 'account',
       made: { contact: ({ mergedInto }) => mergedInto as number, other: ({ contact }) => contact as number },
       only: ({ mergedInto }) => mergedInto !== null,
     },
-    { from: 'claim', to: 'claim_name', columns: 'claimID claim contact' },
+    { from: 'claim', to: 'claim_name', columns: 'account claimID claim contact' },
     {
       from: 'claim',
       columns: 'contact claim claimID account token user said createdTime updatedTime',
@@ -153,28 +181,26 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       from: 'statement',
       columns: 'user sequence contact voided claim token time seenDay',
       booleans: 'verified erased',
-      made: { account: ({ user }) => accounts.get(user) as number },
+      made: account(ofUser),
     },
-    { from: 'statement', to: 'statement_place', columns: 'sequence user' },
+    { from: 'statement', to: 'statement_place', columns: 'sequence user', made: account(ofUser) },
     {
       from: 'event_repeat',
       columns: 'holder day',
-      made: { key: (event) => keyOf(event, event.server as 0 | 1) },
-      only: isKept,
+      made: { ...account(ofHolder), key: (event) => keyOf(event, event.server as 0 | 1) },
+      only: isKeptEvents,
     },
     {
       from: 'event_repeat_of_either',
       to: 'event_repeat',
       columns: 'holder day',
-      made: { key: (event) => keyOf(event, null) },
-      only: isKept,
+      made: { ...account(ofHolder), key: (event) => keyOf(event, null) },
+      only: isKeptEvents,
     },
     {
       from: 'erased_repeat',
-      to: 'event_repeat',
       columns: 'day',
-      // Their holders are not known, so 0 is stored.
-      made: { holder: () => 0, key: ({ hash }) => (hash as Buffer).toString('hex') },
+      made: { key: ({ hash }) => (hash as Buffer).toString('hex') },
       only: isKept,
     },
     {
@@ -182,6 +208,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       columns: 'user day contact claim',
       booleans: 'existed',
       made: {
+        ...account(ofUser),
         key: ({ requestUUID, token }) =>
           // The request was copied from PostgreSQL before: its requestUUID is already a key.
           token === tokenInKey
@@ -201,14 +228,15 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       made: { slot: () => slot },
     },
     { from: 'erasure', columns: 'erasure account erasedTime deletedEvents', booleans: 'complete verifiedOnly' },
-    { from: 'erased_stretch', columns: 'user erasure after through' },
-    { from: 'erased_contact', columns: 'contact erasure' },
-    { from: 'erased_identifier', columns: 'hash erasure' },
+    { from: 'erased_stretch', columns: 'user erasure after through', made: account(ofErasure) },
+    { from: 'erased_contact', columns: 'contact erasure', made: account(ofErasure) },
+    { from: 'erased_identifier', columns: 'hash erasure', made: account(ofErasure) },
     {
       from: 'refused_request',
       columns: 'token refused operation code field message refusedTime bytes address input sender',
       booleans: 'robot',
+      made: account(ofToken),
     },
-    { from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed' },
+    { from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed', made: account(ofToken) },
   ];
 };

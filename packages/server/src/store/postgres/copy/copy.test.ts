@@ -154,7 +154,7 @@ describe('a copy', () => {
     const daysOf = async (table: string) =>
       (await asking<{ day: number }>(databaseURL, `SELECT day FROM ${table} ORDER BY day DESC`)).map(({ day }) => day);
     expect(await daysOf('request_repeat')).toEqual([today]);
-    expect(await daysOf('event_repeat')).toEqual(days.slice(0, 9));
+    expect(await daysOf('erased_repeat')).toEqual(days.slice(0, 9));
     expect(await daysOf('kept_day')).toEqual(days.slice(0, 9));
   });
 

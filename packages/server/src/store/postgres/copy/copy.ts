@@ -43,7 +43,7 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
   await client.query('BEGIN');
   await client.query('CREATE TABLE copying (source text NOT NULL, through bigint NOT NULL)');
   await client.query('INSERT INTO copying VALUES ($1, 0)', [sourceOf(exported)]);
-  await client.query('UPDATE position SET day = $1, "clockDay" = $2, secret = $3', [day, clockDay, secret]);
+  await client.query('UPDATE position SET secret = $1', [secret]);
   const months = await daysIn(exported, 'account_day');
   const [named, ofEither, erased, requests] = await Promise.all([
     daysIn(exported, 'event_repeat'),
@@ -65,11 +65,13 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
   ]);
   for (const table of await tablesOf(exported, new Set(kept))) await copyTable(client, table, exported);
   await client.query(
-    `INSERT INTO contact_user SELECT DISTINCT contact, "user" FROM statement WHERE contact IS NOT NULL`,
+    `INSERT INTO contact_user (account, contact, "user")
+     SELECT DISTINCT account, contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
   for (const [name, greatest] of numbersOf(exported)) {
     await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);
   }
+  await client.query('UPDATE account_position SET day = $1, "clockDay" = $2', [day, clockDay]);
   await client.query('SELECT setval($1, $2)', ['event_order', sequence]);
   await client.query('COMMIT');
 };
@@ -95,9 +97,9 @@ const copyEvents = async (client: pg.Client, events: readonly KeptEvent[], throu
   await copyRows(client, 'event', eventColumns, [events.map((event, nth) => toRow(event, bodies[nth] as Buffer))]);
   const both = events.filter(({ user, contact }) => user !== null && contact !== null);
   await client.query(
-    `INSERT INTO user_contact ("user", contact) SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])
-     ON CONFLICT DO NOTHING`,
-    [both.map(({ user }) => user), both.map(({ contact }) => contact)],
+    `INSERT INTO user_contact (account, "user", contact)
+     SELECT DISTINCT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) ON CONFLICT DO NOTHING`,
+    [both.map(({ account }) => account), both.map(({ user }) => user), both.map(({ contact }) => contact)],
   );
   await client.query('UPDATE copying SET through = $1', [through]);
   await client.query('COMMIT');

@@ -40,7 +40,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   account: `
     SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", "accountCurrency",
       strict::integer, "browserCatalogue"::integer, enrich::integer, "createdTime", "nextEventID"
-    FROM account`,
+    FROM account JOIN account_position USING (account)`,
   token: `
     SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session::integer,
       "lastUsedTime", "revokedTime", "memberID"
@@ -52,7 +52,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   passkey: `
     SELECT "passkeyID", "memberID", "passkeyName", origin, "credentialID", "publicKey", counter, transports, "createdTime", "lastUsedTime"
     FROM passkey`,
-  audit: 'SELECT audit, account, token, action, subject, time FROM audit',
+  audit: 'SELECT audit, nullif(account, 0) AS account, token, action, subject, time FROM audit',
   catalogue:
     'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type, "mergedInto" FROM catalogue',
   report_segment: 'SELECT account, "segmentName", filter, "createdTime", "updatedTime" FROM report_segment',
@@ -81,7 +81,9 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   event_repeat: 'SELECT WHERE false',
   event_repeat_of_either: 'SELECT WHERE false',
   // Sorted as SQLite stores them.
-  erased_repeat: 'SELECT day, uuid_send(key) AS hash FROM event_repeat ORDER BY day, key',
+  erased_repeat: `
+    SELECT day, uuid_send(key) AS hash FROM (SELECT day, key FROM event_repeat UNION ALL SELECT day, key FROM erased_repeat) AS r
+    ORDER BY day, key`,
   request_repeat: `
     SELECT day, key::text AS "requestUUID", ${tokenInKey} AS token, "user", contact, claim, existed::integer
     FROM request_repeat`,
@@ -186,7 +188,8 @@ const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
   await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
   await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const position = await db.one<DatabaseExport['position']>(
-    'SELECT last_value AS sequence, greatest(day, 0) AS day, greatest("clockDay", 0) AS "clockDay", secret FROM event_order, position',
+    `SELECT last_value AS sequence, greatest(day, 0) AS day, greatest("clockDay", 0) AS "clockDay", secret
+     FROM event_order, position, (SELECT max(day) AS day, max("clockDay") AS "clockDay" FROM account_position) AS days`,
   );
   const numbers = await db.one<DatabaseExport['numbers']>(`
     SELECT c.last_value AS contact, k.last_value AS claim, r.last_value AS refused_request

@@ -1,8 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { migrateStore } from '../../open.ts';
 import { monthSQL, repeatsSQL } from '../events/days.ts';
-import { distributedTables, referenceTables } from './citus.ts';
+import { accountTables, localTables } from './citus.ts';
 
 let databaseURL: string;
 beforeAll(async () => {
@@ -22,59 +25,107 @@ const tables = async (): Promise<string[]> => {
 };
 
 test('every table has its place', async () => {
-  expect([...referenceTables, ...Object.keys(distributedTables)].sort()).toEqual(await tables());
+  expect([...localTables, ...accountTables].sort()).toEqual(await tables());
 });
 
-test('every unique key of a table that is spread has the column that says where, and it is the first of the table', async () => {
-  const keys = await asking<{ name: string; columns: string[]; first: string }>(
+const readUniqueKeys = async () => {
+  const keys = await asking<{ name: string; columns: string[] }>(
     databaseURL,
     `SELECT (SELECT relname FROM pg_class WHERE oid = coalesce(pg_partition_root(t.oid), t.oid)) AS name,
-       (SELECT array_agg(attname::text) FROM pg_attribute WHERE attrelid = t.oid AND attnum = ANY (i.indkey)) AS columns,
-       (SELECT attname FROM pg_attribute WHERE attrelid = t.oid AND attnum = 1) AS first
+       (SELECT array_agg(attname::text ORDER BY nth) FROM unnest(i.indkey::integer[]) WITH ORDINALITY AS key (attnum, nth)
+        JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = key.attnum) AS columns
      FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
      WHERE t.relnamespace = 'public'::regnamespace AND i.indisunique`,
   );
-  expect(keys.map(({ name }) => name)).toContain('event_repeat');
-  for (const { name, columns, first } of keys) {
-    const column = distributedTables[name as keyof typeof distributedTables];
-    if (column === undefined) continue;
-    expect(columns, name).toContain(column);
-    expect(first, name).toBe(column);
+  return keys.filter(({ name }) => (accountTables as readonly string[]).includes(name));
+};
+
+test('every unique key of a table of accounts begins with the account, but those of repeats, which are unique without it', async () => {
+  const ofAccounts = await readUniqueKeys();
+  // All but `event`, which has no unique key.
+  expect(new Set(ofAccounts.map(({ name }) => name)).size).toBe(accountTables.length - 1);
+  for (const { name, columns } of ofAccounts) {
+    if (name === 'event_repeat') expect(columns).toEqual(['holder', 'key']);
+    else expect(columns[0], name).toBe('account');
   }
 });
 
-test('only tables that lie everywhere are referred to, and only by such', async () => {
+test('every row of a table of accounts says whose it is', async () => {
+  const columns = await asking<{ name: string }>(
+    databaseURL,
+    `SELECT attrelid::regclass::text AS name FROM pg_attribute WHERE attname = 'account' AND attnotnull AND attnum > 0`,
+  );
+  const having = columns.map(({ name }) => name.replaceAll('"', ''));
+  for (const table of accountTables) expect(having).toContain(table);
+});
+
+test('only tables of the coordinator are referred to, and only by such', async () => {
   const references = await asking<{ from: string; to: string }>(
     databaseURL,
     `SELECT conrelid::regclass::text AS from, confrelid::regclass::text AS to FROM pg_constraint WHERE contype = 'f'`,
   );
   expect(references.length).toBeGreaterThan(0);
-  for (const reference of references)
-    for (const name of Object.values(reference)) expect(referenceTables).toContain(name);
+  for (const reference of references) for (const name of Object.values(reference)) expect(localTables).toContain(name);
+});
+
+test('every statement about tables of accounts names the account', () => {
+  const folder = fileURLToPath(new URL('..', import.meta.url));
+  const about = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|USING)\\s+"?(?:${accountTables.join('|')})"?\\b(?! SET NULL)`);
+  const texts = /`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
+  // These read all of a database, or one table of all accounts.
+  const ofAll = /^(copy\/(export|copy)|database\/doctor|events\/days)\.ts$/;
+  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !ofAll.test(file))
+    .flatMap((file) =>
+      (readFileSync(join(folder, file), 'utf8').match(texts) ?? [])
+        .filter((text) => about.test(text))
+        .map((text) => ({ file, text })),
+    );
+  expect(found.length).toBeGreaterThan(100);
+  expect(found.filter(({ text }) => !/\baccount\b|ofAccount/.test(text))).toEqual([]);
 });
 
 test('without Citus nothing is spread, and it is said why', async () => {
   await expect(migrateStore(databaseURL, { citus: true })).rejects.toThrow(/CREATE EXTENSION citus/);
 });
 
-test('with it, each table is spread once, however often that is asked', async () => {
+test('with it, each table is spread once, however often that is asked, and not without workers unless it is told so', async () => {
   // What Citus has, as far as it is asked.
   await asking(
     databaseURL,
     `CREATE TABLE pg_dist_partition (logicalrelid regclass, partkey text);
-     CREATE FUNCTION create_distributed_table(regclass, text) RETURNS void LANGUAGE sql
+     CREATE TABLE pg_dist_node (isactive boolean, shouldhaveshards boolean, groupid integer);
+     INSERT INTO pg_dist_node VALUES (true, true, 0);
+     CREATE FUNCTION create_distributed_table(regclass, text, colocate_with text) RETURNS void LANGUAGE sql
        AS 'INSERT INTO pg_dist_partition VALUES ($1, $2)';
-     CREATE FUNCTION create_reference_table(regclass) RETURNS void LANGUAGE sql
-       AS 'INSERT INTO pg_dist_partition VALUES ($1, NULL)'`,
+     CREATE FUNCTION create_distributed_function(regprocedure) RETURNS void LANGUAGE sql AS ''`,
   );
-  await migrateStore(databaseURL, { citus: true });
-  await migrateStore(databaseURL, { citus: true });
-  const spread = await asking<{ name: string }>(
+  const spread = async () => {
+    const rows = await asking<{ name: string }>(
+      databaseURL,
+      'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
+    );
+    return rows.map(({ name }) => name.replaceAll('"', '')).sort();
+  };
+  await expect(migrateStore(databaseURL, { citus: true })).rejects.toThrow(/no worker is registered.*citus_add_node/);
+  expect(await spread()).toEqual([]);
+  expect(await migrateStore(databaseURL, { citus: true, withoutWorkers: true })).toEqual({
+    workers: 0,
+    tables: accountTables,
+  });
+  expect(await spread()).toEqual([...accountTables].sort());
+  // Citus wants the account in every unique key.
+  await asking(databaseURL, repeatsSQL(20_001));
+  const keys = await readUniqueKeys();
+  expect(keys.filter(({ name }) => name === 'event_repeat')).toHaveLength(2);
+  for (const { name, columns } of keys) expect(columns, name).toContain('account');
+  await asking(
     databaseURL,
-    'SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition',
+    `INSERT INTO pg_dist_node VALUES (true, true, 1), (true, true, 2);
+     DELETE FROM pg_dist_partition WHERE logicalrelid = 'report_view'::regclass`,
   );
-  const expected = (await tables()).filter((name) => name !== 'pg_dist_partition');
-  expect(spread.map(({ name }) => name.replaceAll('"', '')).sort()).toEqual(expected);
+  expect(await migrateStore(databaseURL, { citus: true })).toEqual({ workers: 2, tables: ['report_view'] });
+  expect(await migrateStore(databaseURL, { citus: true })).toEqual({ workers: 2, tables: [] });
 });
 
 test('a file of SQLite has no such command', async () => {

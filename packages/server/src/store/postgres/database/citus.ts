@@ -1,78 +1,123 @@
-/** Distributes the tables over a Citus cluster. Experimental: on a cluster most operations fail (decision 13). */
+/** Distributes the tables over a Citus cluster: all rows of an account are in the shards of one group, on one machine. */
 import { StoreUnusable } from '../../unusable.ts';
-import { onOneConnection, type TakenConnection } from './connection.ts';
+import { lockKeys, onOneConnection, type TakenConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 
-/** Tables that every machine holds in full. */
-export const referenceTables = [
-  'position',
-  'kept_day',
+/**
+ * Tables on the coordinator, where all servers connect: what is found before the account is known. No statement joins one with a table
+ * of accounts. As reference tables, each of their rows would be locked on all machines at once.
+ */
+export const localTables = [
   'account',
   'token',
-  'audit',
-  'account_deletion',
-  'catalogue',
   'member',
   'passkey',
   'answered_challenge',
   'share_link',
-  'erasure',
+  'position',
+  'kept_day',
+  'erased_repeat',
   'unknown_proxy',
 ] as const;
 
-/** Tables that are distributed over the machines by the value of one column. */
-export const distributedTables = {
-  user_name: 'userUUID',
-  contact_name: 'contactUUID',
-  contact_address: 'contactEmailaddress',
-  contact_external_id: 'contactExternalID',
-  claim_name: 'claimID',
-  statement_place: 'sequence',
-  erased_identifier: 'hash',
-  user: 'user',
-  statement: 'user',
-  user_contact: 'user',
-  request_repeat: 'user',
-  erased_stretch: 'user',
-  contact: 'contact',
-  merged_contact: 'contact',
-  contact_user: 'contact',
-  claim: 'contact',
-  erased_contact: 'contact',
-  contact_found: 'contact',
-  contact_changed: 'contact',
-  refused_request: 'token',
-  refused_count: 'token',
-  contact_term: 'account',
-  owner_change: 'account',
-  report_segment: 'account',
-  report_view: 'account',
-  event_total: 'account',
-  account_day: 'account',
-  event: 'holder',
-  event_repeat: 'holder',
-} as const;
+/** Tables of accounts. The first is the one that the others are co-located with. */
+export const accountTables = [
+  'account_position',
+  'account_deletion',
+  'audit',
+  'catalogue',
+  'report_segment',
+  'report_view',
+  'user_name',
+  'user',
+  'user_contact',
+  'contact_name',
+  'contact_address',
+  'contact_external_id',
+  'contact',
+  'contact_user',
+  'merged_contact',
+  'claim_name',
+  'claim',
+  'statement_place',
+  'statement',
+  'contact_found',
+  'contact_term',
+  'contact_changed',
+  'owner_change',
+  'erasure',
+  'erased_identifier',
+  'erased_stretch',
+  'erased_contact',
+  'request_repeat',
+  'refused_request',
+  'refused_count',
+  'event_total',
+  'account_day',
+  'event',
+  'event_repeat',
+] as const;
 
-const spread = async (db: TakenConnection): Promise<void> => {
+/** What has been distributed, and over how many machines. */
+export interface Spread {
+  readonly workers: number;
+  readonly tables: readonly string[];
+}
+
+export interface SpreadOptions {
+  /** Also when no worker is registered: all shards are then on the coordinator. */
+  readonly withoutWorkers?: boolean | undefined;
+}
+
+/** Adds the account to the keys of repeats. */
+const extendKeys = async (db: TakenConnection): Promise<void> => {
+  const keys = await db.all<{ name: string; key: string }>(
+    `SELECT conrelid::regclass::text AS name, conname AS key FROM pg_constraint
+     JOIN pg_inherits ON inhrelid = conrelid AND inhparent = 'event_repeat'::regclass
+     WHERE contype = 'p' AND cardinality(conkey) = 2`,
+  );
+  for (const { name, key } of keys)
+    await db.script(`ALTER TABLE ${name} DROP CONSTRAINT ${key}, ADD PRIMARY KEY (holder, key, account)`, 'unhurried');
+};
+
+const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOptions): Promise<Spread> => {
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");
   if (!citus)
     throw new StoreUnusable(
       'this database has no extension citus: CREATE EXTENSION citus adds it where Citus is installed',
     );
+  const { workers } = await db.one<{ workers: number }>(
+    'SELECT count(*) AS workers FROM pg_dist_node WHERE isactive AND shouldhaveshards AND groupid <> 0',
+  );
+  if (workers === 0 && !withoutWorkers)
+    throw new StoreUnusable(
+      'no worker is registered, so that all tables would stay on this machine: SELECT citus_add_node(…) adds one; --citus-without-workers spreads nevertheless',
+    );
   const rows = await db.all<{ name: string }>('SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition');
   const spreadAlready = new Set(rows.map(({ name }) => name.replaceAll('"', '')));
-  for (const table of referenceTables) {
-    if (!spreadAlready.has(table)) await db.run('SELECT create_reference_table($1)', [`"${table}"`]);
-  }
-  for (const [table, column] of Object.entries(distributedTables)) {
-    if (!spreadAlready.has(table)) await db.run('SELECT create_distributed_table($1, $2)', [`"${table}"`, column]);
-  }
+  const [first, ...others] = accountTables;
+  const tables: string[] = [];
+  const distribute = async (table: string, colocatedWith: string) => {
+    if (spreadAlready.has(table)) return;
+    await db.run("SELECT create_distributed_table($1, 'account', colocate_with := $2)", [`"${table}"`, colocatedWith]);
+    tables.push(table);
+  };
+  // Triggers of a shard write to shards of the same account, on the same machine.
+  await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
+  await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');
+  await extendKeys(db);
+  await distribute(first, 'none');
+  for (const table of others) await distribute(table, first);
+  await db.run("SELECT create_distributed_function('held_floors(integer)')");
+  return { workers, tables };
 };
 
 /** Migrates the database to the schema that this program knows; with `citus`, distributes all tables that are not distributed. */
-export const migrateDatabase = async (databaseURL: string, { citus }: { citus: boolean }): Promise<void> => {
-  await onOneConnection(databaseURL, async (db) => {
+export const migrateDatabase = (
+  databaseURL: string,
+  { citus, ...options }: { citus: boolean } & SpreadOptions,
+): Promise<Spread | undefined> =>
+  onOneConnection(databaseURL, async (db) => {
     await migrate(db);
-    if (citus) await spread(db);
+    return citus ? await spread(db, options) : undefined;
   });
-};

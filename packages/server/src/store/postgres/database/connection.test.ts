@@ -153,7 +153,13 @@ test.each([
     Object.assign(new Error('database "shop" is not currently accepting connections'), { code: '55000' }),
     true,
   ],
+  [
+    'a node of a cluster whose address was just changed',
+    Object.assign(new Error('worker-1:5432 is a metadata node, but is out of sync'), { code: '55000' }),
+    true,
+  ],
   ['an object that is not ready', withCode('55000'), false],
+  ['an internal error', Object.assign(new Error('cache lookup failed for type 7'), { code: 'XX000' }), false],
   ['a standby', withCode('25006'), true],
   ['nobody who listens', withCode('ECONNREFUSED'), true],
   ['no socket', withCode('ENOENT'), true],
@@ -166,6 +172,16 @@ test.each([
   ['a mistake of ours', new TypeError('x is not a function'), false],
 ])('%s is, or is not, a reason to try later', (_, error, isLater) => {
   expect(isNotNow(error)).toBe(isLater);
+});
+
+test.each([
+  'could not commit transaction for shard 102008 on at least one active node',
+  'connection to the remote node worker-1:5432 failed with the following error: Connection refused',
+  'failure on connection marked as essential: worker-1:5432',
+  'server closed the connection unexpectedly',
+  'terminating connection due to administrator command',
+])('a cluster that has lost a worker is a reason to try later: %s', (message) => {
+  expect(isNotNow(Object.assign(new Error(message), { code: 'XX000' }))).toBe(true);
 });
 
 test('only what gave in to another is tried again at once', () => {

@@ -12,6 +12,12 @@ export interface Connection {
   run(sql: string, values?: readonly unknown[]): Promise<number>;
 }
 
+/** A connection whose statements are about one account: each has the account's number as its first value. */
+export interface AccountConnection extends Connection {
+  /** 0: the service itself, which has an audit log and nothing else. */
+  readonly account: number;
+}
+
 export interface ScriptedConnection extends Connection {
   /**
    * Runs several statements in one message and returns the rows of each. Each statement sees what was committed before it.
@@ -27,6 +33,8 @@ export interface ScriptedConnection extends Connection {
 export interface TakenConnection extends ScriptedConnection {
   /** A number that no other open connection of any server has. */
   readonly slot: number;
+  /** Whether the tables are distributed over a Citus cluster. */
+  readonly isSpread: boolean;
   /** Throws when PostgreSQL rolls back instead, because a statement had failed. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
@@ -60,14 +68,18 @@ const mostSilentMilliseconds = 2_000;
 /** Keys of advisory locks, 64 bits wide. They are near or above 2^61, so that other programs are unlikely to use the same. */
 export const lockKeys = {
   migration: '2305843009213693951',
-  /** Held shared by every write, and exclusively by writes that run alone: merges, new days, migrations. */
+  /** Held shared by every write, and exclusively by migrations and copies. */
   structure: '2305843009213693952',
+  /** Plus an account: held shared by every write of the account, and exclusively by one that runs alone: a merge, a new day. */
+  accounts: '3746994889972252672',
+  /** Held by one server at a time, to make the partitions of a day. */
+  days: '2305843009213693954',
   /** Plus one of `contactLocks`: held shared to add to a contact, and exclusively to erase it. */
   contacts: '2594073385365405696',
   /** Plus an account: held shared to add to its refused requests, and exclusively to erase a person from them. */
   refused: '2882303761517117440',
-  /** Held by one server at a time, for work that is not urgent. */
-  maintenance: '2305843009213693953',
+  /** Plus an account: held by one server at a time, for work that is not urgent. */
+  maintenance: '3170534137668829184',
   /** Plus a slot: held by the connection with that slot. */
   slots: '3458764513820540928',
   /** Plus a sequence, the floor of a transaction: see sequencer.ts. */
@@ -156,6 +168,14 @@ export const isServed = async (db: Connection): Promise<boolean> =>
       ) AS served`)
   ).served;
 
+/** Whether the tables are distributed over a Citus cluster. */
+const isSpreadOver = async (db: Connection): Promise<boolean> => {
+  const { exists } = await db.one<{ exists: boolean }>("SELECT to_regclass('pg_dist_partition') IS NOT NULL AS exists");
+  if (!exists) return false;
+  const sql = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('account_position')";
+  return (await db.get(sql)) !== undefined;
+};
+
 /** In the list of a SELECT: in FROM, PostgreSQL makes the whole series first, which takes 200 ms and 13 MiB on the disk. */
 const takeSlot = `
   SELECT n FROM (SELECT generate_series(1, 1000000) AS n) AS slot WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
@@ -166,9 +186,15 @@ const takeSlot = `
  */
 export const inOrder = '-c enable_bitmapscan=off';
 
+/**
+ * Settings for storing events, whose statements find rows by their keys: without them, a plan that PostgreSQL makes while a table is small,
+ * and keeps, reads all rows of it, until the table is analyzed.
+ */
+export const byKey = '-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off';
+
 /** Opens a pool of up to `most` connections. `settings` are the start options of each connection. */
 export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
-  const slots = new WeakMap<object, number>();
+  const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isSpread'>>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max: most,
@@ -176,7 +202,8 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
     idleTimeoutMillis: 0,
     async onConnect(client) {
       await assertDurable(client);
-      slots.set(client, (await client.query(takeSlot)).rows[0].n);
+      const isSpread = await isSpreadOver(toConnection(askOf(client)));
+      opened.set(client, { slot: (await client.query(takeSlot)).rows[0].n, isSpread });
     },
   });
   // Errors of idle connections.
@@ -200,7 +227,7 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
       const ask = askOf(client);
       return {
         ...toConnection((sql, values) => guarded(() => ask(sql, values))),
-        slot: slots.get(client) as number,
+        ...(opened.get(client) as Pick<TakenConnection, 'slot' | 'isSpread'>),
         script: (sql, pace) => guarded(() => runScript(client, sql, pace)),
         causeOf: (error) => (isOfFailed(error) ? (failure ?? error) : error),
         async commit() {
@@ -294,6 +321,10 @@ export class Overtaken extends Error {
 /** Whether a transaction failed because of a conflict with another (serialization failure or deadlock). It can be tried again. */
 export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
 
+/** Messages of a Citus coordinator that has lost a worker. */
+const ofLostWorker =
+  /could not commit transaction for shard|connection to the remote node|failure on connection|server closed the connection|terminating connection/i;
+
 /**
  * Whether the statement is fine but the database cannot execute it now: it is unreachable, starting or stopping, accepts no
  * connections, is full, has become a standby, or takes too long. Classes of codes:
@@ -303,6 +334,9 @@ export const isNotNow = (error: unknown): boolean =>
   isConflict(error) ||
   /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
   // 55000 alone says that an object is not in the required state, which can also be a bug of this program.
-  (codeOf(error) === '55000' && /not currently accepting connections/.test(String(error))) ||
+  (codeOf(error) === '55000' &&
+    /not currently accepting connections|is a metadata node, but is out of sync/.test(String(error))) ||
+  // internal_error
+  (codeOf(error) === 'XX000' && ofLostWorker.test(String(error))) ||
   (codeOf(error) === '' &&
     /connection (terminated|timeout|error)|timeout exceeded|read timeout|not queryable/i.test(String(error)));

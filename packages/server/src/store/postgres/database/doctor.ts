@@ -13,12 +13,15 @@ import { onOneConnection, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
 const examineRows = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
-  const found = await db.one<Record<'accounts' | 'tokens' | 'day' | 'erasures' | 'listed' | 'evicted', number>>(`
+  const counts = await db.one<Record<'accounts' | 'tokens', number>>(`
     SELECT (SELECT count(*) FROM account) AS accounts,
-      (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL) AS tokens,
-      (SELECT day FROM position) AS day, (SELECT count(*) FROM erasure WHERE NOT complete) AS erasures,
-      coalesce(sum(listed), 0)::bigint AS listed, coalesce(sum(evicted), 0)::bigint AS evicted
-    FROM refused_count`);
+      (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL) AS tokens`);
+  const position = await db.one<{ day: number }>('SELECT max(day) AS day FROM account_position');
+  const open = await db.one<{ erasures: number }>('SELECT count(*) AS erasures FROM erasure WHERE NOT complete');
+  const refused = await db.one<Record<'listed' | 'evicted', number>>(
+    'SELECT coalesce(sum(listed), 0)::bigint AS listed, coalesce(sum(evicted), 0)::bigint AS evicted FROM refused_count',
+  );
+  const found = { ...counts, ...position, ...open, ...refused };
   return [
     { name: 'accounts', ok: found.accounts > 0, detail: `${found.accounts}, with ${found.tokens} live server tokens` },
     clockFinding(found.day),

@@ -1,20 +1,21 @@
 /** Watches for changes that other servers make, on its own connection. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AccessMemory, accessChannel } from '../accounts/access.ts';
-import { readSettled } from '../transactions/sequencer.ts';
 import { openListener } from './connection.ts';
 
 /** The pause between two queries: the delay with which a stream gets events that another server stored. */
 const pauseMilliseconds = 100;
 
 /**
- * Differs after each commit that changes owners. An erasure or a merge draws no sequence. The newest changes are summed up, because one may
- * be committed after a later one.
+ * Differs after each commit that stores events or changes owners: the numbers differ once one is drawn, and the writers once it is
+ * committed. An erasure or a merge draws no sequence. Before the first number is drawn, `last_value` is that number.
  */
-const ownersSQL =
-  'SELECT sum(change) AS owners FROM (SELECT change FROM owner_change ORDER BY change DESC LIMIT 100) newest';
+const stateSQL = `
+  SELECT s.last_value AS sequence, c.last_value AS change, c.is_called AS changed, e.last_value AS erasure, e.is_called AS erased,
+    (SELECT string_agg(writer, ' ' ORDER BY writer) FROM held_floors(0)) AS writers
+  FROM event_order s, owner_change_number c, erasure_number e`;
 
-/** Calls `committed` when the settled sequence (sequencer.ts) or an owner has changed, and `access.forget` when a server changed a token. */
+/** Calls `committed` when events were stored or an owner has changed, and `access.forget` when a server changed a token. */
 export const startWatch = (
   databaseURL: string,
   access: Pick<AccessMemory, 'forget' | 'heardAt'>,
@@ -36,10 +37,9 @@ export const startWatch = (
     try {
       while (!signal.aborted && !isLost) {
         const asked = performance.now();
-        const { settled } = await readSettled(db);
+        const [rows] = await db.script(stateSQL);
         access.heardAt(asked);
-        const [[changed] = []] = await db.script(ownersSQL);
-        const state = `${settled} ${changed?.owners}`;
+        const state = JSON.stringify(rows);
         if (state !== seen) committed();
         seen = state;
         await pause();

@@ -278,6 +278,7 @@ test('an event of before an erasure that is committed after it is deleted with t
     await slow.query(
       `BEGIN;
        SELECT pg_advisory_xact_lock_shared(${lockKeys.structure});
+       SELECT pg_advisory_xact_lock_shared(${lockKeys.accounts} + ${site.account});
        SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order;
        SELECT nextval('event_order');
        INSERT INTO event SELECT holder, currval('event_order'), "user", "eventTime", account, day, "eventID",

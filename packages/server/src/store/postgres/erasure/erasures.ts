@@ -14,7 +14,7 @@ import { groupOf } from '../contacts/merges.ts';
 import { statementsOf } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
 import type { Dedup } from '../events/dedup.ts';
-import { inGroups, type OrderedBy, walkingInOrder, within } from '../events/event-order.ts';
+import { inGroups, walkingInOrder, within } from '../events/event-order.ts';
 import { findOldEvents } from '../events/old-events.ts';
 import { takeFromRollups } from '../events/rollups.ts';
 import { holdPerson } from '../transactions/held-rows.ts';
@@ -32,8 +32,8 @@ interface ErasedClaim extends Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'us
 
 const readReceipt = async (db: Transaction, erasure: number, contactUUID: string): Promise<ErasureReceipt> => {
   const found = await db.one<Omit<ErasureReceipt, 'contactUUID'>>(
-    'SELECT "erasedTime", "deletedEvents", complete FROM erasure WHERE erasure = $1',
-    [erasure],
+    'SELECT "erasedTime", "deletedEvents", complete FROM erasure WHERE account = $1 AND erasure = $2',
+    [db.account, erasure],
   );
   return { contactUUID, ...found };
 };
@@ -49,13 +49,16 @@ const eraseStretches = async (
     stretchesOwnedBy(group, list, { verifiedOnly, last }).map((stretch) => ({ ...stretch, user })),
   );
   await db.run(
-    `INSERT INTO erased_stretch ("user", erasure, after, through)
-     SELECT "user", $1, after, through FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS new ("user", after, through)`,
+    `INSERT INTO erased_stretch (account, "user", erasure, after, through)
+     SELECT p.account, "user", $5, after, through
+     FROM account_position p, unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS new ("user", after, through)
+     WHERE p.account = $1`,
     [
-      erasure,
+      db.account,
       stretches.map(({ user }) => user),
       stretches.map(({ after }) => after),
       stretches.map(({ through }) => through),
+      erasure,
     ],
   );
 };
@@ -68,10 +71,11 @@ const unlink = (
   // A claim's marks (accepted, voided) apply to its links. The claim is deleted, so they are written to the statements.
   db.run(
     `UPDATE statement SET contact = NULL, claim = NULL, erased = true,
-       voided = CASE WHEN voided = 0 AND NOT verified AND claim = ANY ($3::bigint[]) THEN 1 ELSE voided END,
-       verified = verified OR coalesce(claim = ANY ($4::bigint[]), false)
-     WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[])`,
+       voided = CASE WHEN voided = 0 AND NOT verified AND claim = ANY ($4::bigint[]) THEN 1 ELSE voided END,
+       verified = verified OR coalesce(claim = ANY ($5::bigint[]), false)
+     WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND contact = ANY ($3::bigint[])`,
     [
+      db.account,
       users,
       group,
       claims.filter(({ voided }) => voided).map(({ claim }) => claim),
@@ -82,23 +86,35 @@ const unlink = (
 /** Deletes all rows about the group's contacts except their events. */
 const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly ErasedClaim[]) => {
   const group = rows.map(({ contact }) => contact);
+  const drop = (table: string, condition: string, ...values: unknown[]) =>
+    db.run(`DELETE FROM ${table} WHERE account = $1 AND ${condition}`, [db.account, ...values]);
   return Promise.all([
-    db.run('DELETE FROM claim WHERE contact = ANY ($1::bigint[])', [group]),
-    db.run('DELETE FROM claim_name WHERE "claimID" = ANY ($1::text[])', [claims.map(({ claimID }) => claimID)]),
-    db.run('DELETE FROM contact_user WHERE contact = ANY ($1::bigint[])', [group]),
-    db.run('DELETE FROM merged_contact WHERE contact = ANY ($1::bigint[])', [group]),
-    db.run('DELETE FROM contact_name WHERE "contactUUID" = ANY ($1::text[])', [
+    drop('claim', 'contact = ANY ($2::bigint[])', group),
+    drop(
+      'claim_name',
+      '"claimID" = ANY ($2::text[])',
+      claims.map(({ claimID }) => claimID),
+    ),
+    drop('contact_user', 'contact = ANY ($2::bigint[])', group),
+    drop('merged_contact', 'contact = ANY ($2::bigint[])', group),
+    drop(
+      'contact_name',
+      '"contactUUID" = ANY ($2::text[])',
       rows.map(({ contactUUID }) => contactUUID),
-    ]),
-    db.run(
-      `DELETE FROM contact_address WHERE "contactEmailaddress" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])`,
-      [rows.map(({ contactEmailaddress }) => contactEmailaddress), group],
     ),
-    db.run(
-      `DELETE FROM contact_external_id WHERE "contactExternalID" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])`,
-      [rows.map(({ contactExternalID }) => contactExternalID), group],
+    drop(
+      'contact_address',
+      '"contactEmailaddress" = ANY ($2::text[]) AND contact = ANY ($3::bigint[])',
+      rows.map(({ contactEmailaddress }) => contactEmailaddress),
+      group,
     ),
-    db.run('DELETE FROM contact WHERE contact = ANY ($1::bigint[])', [group]),
+    drop(
+      'contact_external_id',
+      '"contactExternalID" = ANY ($2::text[]) AND contact = ANY ($3::bigint[])',
+      rows.map(({ contactExternalID }) => contactExternalID),
+      group,
+    ),
+    drop('contact', 'contact = ANY ($2::bigint[])', group),
   ]);
 };
 
@@ -122,27 +138,31 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
   /** Erases the contacts of one person; returns the number of the erasure. */
   const eraseGroup = async (
     db: Transaction,
-    account: number,
     group: readonly number[],
     { time, verifiedOnly = false }: Pick<NewErasure, 'time' | 'verifiedOnly'>,
   ): Promise<number> => {
+    const { account } = db;
     const { rows, users } = await holdPerson(db, group);
     const [{ erasure }, claims, statements] = await Promise.all([
       db.one<{ erasure: number }>(
-        `INSERT INTO erasure (erasure, account, "erasedTime", "deletedEvents", complete, "verifiedOnly")
-         VALUES (nextval('erasure_number'), $1, $2, 0, false, $3) RETURNING erasure`,
+        `INSERT INTO erasure (account, erasure, "erasedTime", "deletedEvents", complete, "verifiedOnly")
+         VALUES ($1, nextval('erasure_number'), $2, 0, false, $3) RETURNING erasure`,
         [account, time, verifiedOnly],
       ),
       db.all<ErasedClaim>(
         `SELECT claim, "claimID", token, "user", accepted, voided, said -> 'fields' ->> 'contactEmailaddress' AS address,
            said -> 'fields' ->> 'contactExternalID' AS "externalID"
-         FROM claim WHERE contact = ANY ($1::bigint[])`,
-        [group],
+         FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[])`,
+        [account, group],
       ),
       statementsOf(db, users),
     ]);
     await eraseStretches(db, { erasure, group, verifiedOnly }, statements);
-    await db.run('INSERT INTO erased_contact (contact, erasure) SELECT unnest($1::bigint[]), $2', [group, erasure]);
+    await db.run(
+      `INSERT INTO erased_contact (account, contact, erasure)
+       SELECT account, unnest($2::bigint[]), $3 FROM account_position WHERE account = $1`,
+      [account, group, erasure],
+    );
     const isGroups = ({ contact, verified }: StatementRow) =>
       contact !== null && group.includes(contact) && (verified || !verifiedOnly);
     const linked = users.filter((user) => statements.get(user)?.some(isGroups));
@@ -151,11 +171,11 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
     // An external ID that is another contact's key names that contact, whatever a page said.
     const ofOthers = await db.all<{ externalID: string }>(
       `SELECT "contactExternalID" AS "externalID" FROM contact_external_id
-       WHERE "contactExternalID" = ANY ($1::text[]) AND account = $2 AND contact <> ALL ($3::bigint[])`,
-      [saidIDs, account, group],
+       WHERE account = $1 AND "contactExternalID" = ANY ($2::text[]) AND contact <> ALL ($3::bigint[])`,
+      [account, saidIDs, group],
     );
     const heldByOthers = new Set(ofOthers.map(({ externalID }) => externalID));
-    await refused.erase(db, account, {
+    await refused.erase(db, {
       addresses: [
         ...rows.flatMap(({ contactEmailaddress }) => contactEmailaddress ?? []),
         ...claims.flatMap(({ address }) => address ?? []),
@@ -172,29 +192,35 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
       ...(await dedup.eraseRequests(db, group)),
     ];
     await db.run(
-      'INSERT INTO erased_identifier (hash, erasure) SELECT unnest($1::bytea[]), $2 ON CONFLICT DO NOTHING',
-      [await hashesOf(account, names), erasure],
+      `INSERT INTO erased_identifier (account, hash, erasure)
+       SELECT account, unnest($2::bytea[]), $3 FROM account_position WHERE account = $1 ON CONFLICT DO NOTHING`,
+      [account, await hashesOf(account, names), erasure],
     );
     await unlink(db, { group, users, claims });
     await forget(db, rows, claims);
     return erasure;
   };
 
-  /** Deletes events of one holder, or of some accounts, whose sequences are close together; returns how many. */
+  /** Deletes events of a holder, or of any, whose sequences are close together; returns how many. */
   const deleteEvents = async (
     db: Transaction,
-    { by, whose }: { by: OrderedBy; whose: readonly number[] },
+    holder: number | undefined,
     events: readonly { readonly sequence: number; readonly day: number }[],
   ): Promise<number> => {
     if (events.length === 0) return 0;
     const sequences = events.map(({ sequence }) => sequence);
     const days = events.map(({ day }) => day);
+    const [first, last] = [Math.min(...sequences), Math.max(...sequences)];
+    const by = holder === undefined ? 'account' : 'holder';
     const deleted = await db.all<CountedEvent>(
       `DELETE FROM event
-       WHERE ${by} = ANY ($1::bigint[]) AND ${within(by, '$2::bigint', '$3::bigint')} AND sequence = ANY ($4::bigint[])
-         AND day >= $5 AND day <= $6
+       WHERE account = $1 AND ${within(by, '$2::bigint', '$3::bigint')} AND sequence = ANY ($4::bigint[])
+         AND day >= $5 AND day <= $6 ${holder === undefined ? '' : 'AND holder = $7'}
        RETURNING account, day, sequence, "eventID", "eventTime"`,
-      [whose, Math.min(...sequences) - 1, Math.max(...sequences), sequences, Math.min(...days), Math.max(...days)],
+      [
+        ...[db.account, first - 1, last, sequences, Math.min(...days), Math.max(...days)],
+        ...(holder === undefined ? [] : [holder]),
+      ],
     );
     await takeFromRollups(db, deleted);
     return deleted.length;
@@ -203,68 +229,83 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
   return {
     /** Erases the named contact and all contacts merged with it. A repeated request only returns the progress. */
     async eraseContact(db: Transaction, { time, verifiedOnly, ...name }: NewErasure): Promise<ErasureReceipt> {
-      const { account, contactUUID } = name;
-      const row = contactUUID === undefined ? undefined : await finder.byUUID(db, account, contactUUID);
+      const { contactUUID } = name;
+      const row = contactUUID === undefined ? undefined : await finder.byUUID(db, contactUUID);
       // Read after the row: when the row is gone, the erasure that deleted it is visible.
-      const erased = contactUUID === undefined || row ? undefined : await finder.findErasure(db, account, contactUUID);
+      const erased = contactUUID === undefined || row ? undefined : await finder.findErasure(db, contactUUID);
       if (erased !== undefined) return readReceipt(db, erased, contactUUID as string);
       const named = row ?? (await finder.byName(db, name));
-      const erasure = await eraseGroup(db, account, await groupOf(db, named.contact), { time, verifiedOnly });
+      const erasure = await eraseGroup(db, await groupOf(db, named.contact), { time, verifiedOnly });
       return readReceipt(db, erasure, named.contactUUID);
     },
 
-    /** Deletes up to `eventsPerStep` events of erased contacts; returns whether more are left. Runs on one server at a time. */
+    /** Deletes up to `eventsPerStep` events of an account's erased contacts; returns whether more are left. */
     async continueErasures(db: Transaction): Promise<boolean> {
       // A stretch waits until its sequences are settled: an uncommitted event in it must be deleted too. Reads hide it meanwhile.
-      const { settled } = await readSettled(db);
+      const { settled } = await readSettled(db, db.account);
       const next = await db.get<{ erasure: number; holder: number; after: number; through: number }>(
-        `SELECT erasure, "user" AS holder, after, through FROM erased_stretch WHERE through <= $1
-         UNION ALL SELECT erasure, -contact, 0, ${Number.MAX_SAFE_INTEGER} FROM erased_contact LIMIT 1`,
-        [settled],
+        `SELECT erasure, "user" AS holder, after, through FROM erased_stretch WHERE account = $1 AND through <= $2
+         UNION ALL SELECT erasure, -contact, 0, ${Number.MAX_SAFE_INTEGER} FROM erased_contact WHERE account = $1 LIMIT 1`,
+        [db.account, settled],
       );
       if (!next) {
         await db.run(
           `UPDATE erasure SET complete = true
-           WHERE NOT complete AND NOT EXISTS (SELECT FROM erased_stretch s WHERE s.erasure = erasure.erasure)
-             AND NOT EXISTS (SELECT FROM erased_contact c WHERE c.erasure = erasure.erasure)`,
+           WHERE account = $1 AND NOT complete
+             AND NOT EXISTS (SELECT FROM erased_stretch s WHERE s.account = $1 AND s.erasure = erasure.erasure)
+             AND NOT EXISTS (SELECT FROM erased_contact c WHERE c.account = $1 AND c.erasure = erasure.erasure)`,
+          [db.account],
         );
         return false;
       }
       const { erasure, holder, after, through } = next;
       await db.script(walkingInOrder);
       const events = await db.all<{ sequence: number; day: number }>(
-        `SELECT sequence, day FROM event WHERE holder = $1 AND ${within('holder', '$2::bigint', '$3::bigint')}
+        `SELECT sequence, day FROM event WHERE account = $1 AND holder = $2 AND ${within('holder', '$3::bigint', '$4::bigint')}
          ORDER BY ${inGroups('holder')} LIMIT ${eventsPerStep}`,
-        [holder, after, through],
+        [db.account, holder, after, through],
       );
-      const deleted = await deleteEvents(db, { by: 'holder', whose: [holder] }, events);
-      await db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $2 WHERE erasure = $1', [erasure, deleted]);
+      const deleted = await deleteEvents(db, holder, events);
+      await db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $3 WHERE account = $1 AND erasure = $2', [
+        db.account,
+        erasure,
+        deleted,
+      ]);
       if (events.length === eventsPerStep) return true;
-      if (holder < 0) await db.run('DELETE FROM erased_contact WHERE contact = $1', [-holder]);
+      if (holder < 0)
+        await db.run('DELETE FROM erased_contact WHERE account = $1 AND contact = $2', [db.account, -holder]);
       else {
-        const key = [holder, after, erasure];
-        await db.run('DELETE FROM erased_stretch WHERE "user" = $1 AND after = $2 AND erasure = $3', key);
+        await db.run('DELETE FROM erased_stretch WHERE account = $1 AND "user" = $2 AND after = $3 AND erasure = $4', [
+          db.account,
+          holder,
+          after,
+          erasure,
+        ]);
       }
       return true;
     },
 
     /** Deletes up to `most` events of an account. Returns how many. */
-    async deleteEventsOf(db: Transaction, account: number, most: number): Promise<number> {
+    async deleteEventsOf(db: Transaction, most: number): Promise<number> {
       const events = await db.all<{ sequence: number; day: number }>(
         `SELECT sequence, day FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT $2`,
-        [account, most],
+        [db.account, most],
       );
-      return deleteEvents(db, { by: 'account', whose: [account] }, events);
+      return deleteEvents(db, undefined, events);
     },
 
+    /** Deletes up to `mostEvents` events of an account that were received before a time. Returns how many. */
     async deleteEventsBefore(
       db: Transaction,
-      { time, most, now = Infinity }: RequestOf<'deleteEventsBefore'>,
+      {
+        time,
+        most,
+        mostEvents,
+        now = Infinity,
+      }: RequestOf<'deleteEventsBefore'> & { readonly account: number; readonly mostEvents: number },
     ): Promise<number> {
       await db.script(walkingInOrder);
-      const events = await findOldEvents(db, { time, most, now });
-      const accounts = [...new Set(events.map(({ account }) => account))];
-      const deleted = await deleteEvents(db, { by: 'account', whose: accounts }, events);
+      const deleted = await deleteEvents(db, undefined, await findOldEvents(db, { time, most: mostEvents, now }));
       // Refused requests are stored no longer than events.
       await refused.evictBefore(db, time, most);
       return deleted;

@@ -5,15 +5,17 @@ import { startMaintenance } from './maintenance.ts';
 /** A transaction that has, or has not, what one server has at a time. */
 const having = (mine: boolean) => ({ one: async () => ({ mine }) }) as unknown as Transaction;
 
+const find = async () => [1];
+
 test('what cannot be done now is done later, and as long as there is more', async () => {
   const left = [true, true, false];
   const step = vi.fn(async () => left.shift() ?? false);
   let isAway = true;
-  const inTransaction = vi.fn(async (work: (db: Transaction) => Promise<boolean>) => {
+  const inTransaction = vi.fn(async (_: number, work: (db: Transaction) => Promise<boolean>) => {
     if (isAway) throw new Error('the database is away');
     return work(having(true));
   });
-  const maintenance = startMaintenance(inTransaction, step);
+  const maintenance = startMaintenance({ find, inTransaction, step });
   await expect.poll(() => inTransaction.mock.calls.length).toBeGreaterThan(0);
   expect(step).not.toHaveBeenCalled();
   isAway = false;
@@ -25,7 +27,7 @@ test('what cannot be done now is done later, and as long as there is more', asyn
 test('work that appears during a step is done right after it', async () => {
   const ends: (() => void)[] = [];
   const step = vi.fn(() => new Promise<boolean>((resolve) => ends.push(() => resolve(false))));
-  const maintenance = startMaintenance((work) => work(having(true)), step);
+  const maintenance = startMaintenance({ find, inTransaction: (_, work) => work(having(true)), step });
   await expect.poll(() => ends.length).toBe(1);
   maintenance.wake();
   ends[0]?.();
@@ -39,9 +41,19 @@ test('work that appears during a step is done right after it', async () => {
 
 test('what another server does is left to that', async () => {
   const step = vi.fn(async () => false);
-  const inTransaction = vi.fn((work: (db: Transaction) => Promise<boolean>) => work(having(false)));
-  const maintenance = startMaintenance(inTransaction, step);
+  const inTransaction = vi.fn((_: number, work: (db: Transaction) => Promise<boolean>) => work(having(false)));
+  const maintenance = startMaintenance({ find, inTransaction, step });
   await expect.poll(() => inTransaction.mock.calls.length).toBeGreaterThan(0);
   await maintenance.close();
   expect(step).not.toHaveBeenCalled();
+});
+
+test('while nothing is written, most checks are left out', async () => {
+  const search = vi.fn(async () => []);
+  const maintenance = startMaintenance({ find: search, inTransaction: async () => false, step: async () => false });
+  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  expect(search).toHaveBeenCalledTimes(1);
+  maintenance.noteWrite();
+  await expect.poll(() => search.mock.calls.length, { timeout: 5_000 }).toBe(2);
+  await maintenance.close();
 });

@@ -6,13 +6,13 @@ import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.
 import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import { listCatalogue, readMerges, resolveIDs } from '../accounts/catalogues.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from './days.ts';
 import { isRobot, readBody, soughtOfRobots } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 
 /** SQL condition for the events of an account in a span. $1 to $7 are the values of the span. */
-const inSpan = `account = $3 AND day >= $4 AND day <= $5 AND ${within('account', '$1::bigint', '$2::bigint')}
+const ofAccountInSpan = `account = $3 AND day >= $4 AND day <= $5 AND ${within('account', '$1::bigint', '$2::bigint')}
   AND "eventTime" >= $6 AND "eventTime" < $7`;
 type Span = [
   after: number,
@@ -25,7 +25,7 @@ type Span = [
 ];
 
 /** Returns the span of the events with from <= eventTime < to; undefined when there are none. */
-const spanOf = async (db: Connection, account: number, from: number, to: number): Promise<Span | undefined> => {
+const spanOf = async (db: AccountConnection, account: number, from: number, to: number): Promise<Span | undefined> => {
   const days = await daysOf(db, { account, from, to, after: 0, through: Number.MAX_SAFE_INTEGER });
   const [first, last] = [days.at(0), days.at(-1)];
   return first && last && [first.firstSequence - 1, last.lastSequence, account, first.day, last.day, from, to];
@@ -44,7 +44,7 @@ interface Looked {
 }
 
 /** Counts events without the robot mark. Reads each event, because the rollups include robots. */
-const countWithoutRobots = async (db: Connection, { account, eventIDs, edges, users }: WithIDs<CountQuery>) => {
+const countWithoutRobots = async (db: AccountConnection, { account, eventIDs, edges, users }: WithIDs<CountQuery>) => {
   const buckets = createBuckets(edges);
   const span = await spanOf(db, account, edges[0] as number, edges.at(-1) as number);
   if (!span) return countsOf(buckets, users);
@@ -53,7 +53,7 @@ const countWithoutRobots = async (db: Connection, { account, eventIDs, edges, us
     const rows: Looked[] = await db.all<Looked>(
       `SELECT sequence, "eventTime", width_bucket("eventTime", $8::bigint[]) - 1 AS bucket,
          coalesce("user", holder) AS visitor, CASE WHEN position($9::bytea in body) > 0 THEN body END AS body
-       FROM event WHERE ${inSpan} ${eventIDs === undefined ? '' : 'AND "eventID" = ANY ($10::integer[])'}
+       FROM event WHERE ${ofAccountInSpan} ${eventIDs === undefined ? '' : 'AND "eventID" = ANY ($10::integer[])'}
        ORDER BY ${inGroups('account')} LIMIT ${lookedPerStep}`,
       [after, ...rest, edges, soughtOfRobots, ...(eventIDs === undefined ? [] : [eventIDs])],
     );
@@ -68,7 +68,7 @@ const countWithoutRobots = async (db: Connection, { account, eventIDs, edges, us
   return countsOf(buckets, users);
 };
 
-export const countEvents = async (db: Connection, named: CountQuery): Promise<CountBucket[]> => {
+export const countEvents = async (db: AccountConnection, named: CountQuery): Promise<CountBucket[]> => {
   const query = await resolveIDs(db, named, await readMerges(db, named.account));
   if (query === undefined) return countsOf(createBuckets(named.edges), named.users);
   if (query.withoutRobots) return countWithoutRobots(db, query);
@@ -87,7 +87,7 @@ export const countEvents = async (db: Connection, named: CountQuery): Promise<Co
   const visitors = span
     ? await db.all<{ bucket: number; users: number }>(
         `SELECT width_bucket("eventTime", $8::bigint[]) - 1 AS bucket, count(DISTINCT coalesce("user", holder)) AS users
-         FROM event WHERE ${inSpan} ${eventIDs === undefined ? '' : 'AND "eventID" = ANY ($9::integer[])'} GROUP BY bucket`,
+         FROM event WHERE ${ofAccountInSpan} ${eventIDs === undefined ? '' : 'AND "eventID" = ANY ($9::integer[])'} GROUP BY bucket`,
         [...span, edges, ...asked],
       )
     : [];
@@ -103,7 +103,7 @@ interface Quarter {
 }
 
 /** Returns when the first and last events of an eventID in a quarter of an hour happened. */
-const timesIn = async (db: Connection, account: number, eventID: number, total: Quarter) => {
+const timesIn = async (db: AccountConnection, account: number, eventID: number, total: Quarter) => {
   const from = total.quarter * quarterMilliseconds;
   const to = from + quarterMilliseconds;
   // A time outside of the quarter means that events were deleted, perhaps the first or last: then the events are read.
@@ -112,12 +112,12 @@ const timesIn = async (db: Connection, account: number, eventID: number, total: 
   const span = (await spanOf(db, account, from, to)) as Span;
   return db.one<Pick<Quarter, 'firstTime' | 'lastTime'>>(
     `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event
-     WHERE ${inSpan} AND "eventID" = $8`,
+     WHERE ${ofAccountInSpan} AND "eventID" = $8`,
     [...span, eventID],
   );
 };
 
-export const getEventDefinitions = async (db: Connection, account: number): Promise<EventDefinition[]> => {
+export const getEventDefinitions = async (db: AccountConnection, account: number): Promise<EventDefinition[]> => {
   const rows = await db.all<{ eventID: number; eventName: string; count: number; first: Quarter; last: Quarter }>(
     `WITH total AS (
        SELECT "eventID", quarter, sum(count)::bigint AS count,

@@ -1,7 +1,7 @@
 /** Days: begins the current day with its partitions, and lists the days on which an account has events. */
 import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
 import { type DayUnderWay, dayAt, dayMilliseconds, daysKept } from '../../rules/received-day.ts';
-import type { Connection, ScriptedConnection } from '../database/connection.ts';
+import { type AccountConnection, lockKeys, type TakenConnection } from '../database/connection.ts';
 
 /** Returns the month of a day: its part of a table's name, its first day, and the first day of the next month. */
 export const monthOf = (day: number) => {
@@ -26,35 +26,75 @@ export const monthSQL = (day: number): string => {
   END $$`;
 };
 
-/** Returns SQL that creates the partition of a day's repeats. Its own primary key omits the day, which all its rows share. */
+/**
+ * Returns SQL that creates the partition of a day's repeats. Its own primary key omits the day, which all its rows share, and the account,
+ * which only Citus wants in it.
+ */
 export const repeatsSQL = (day: number): string =>
-  `CREATE TABLE event_repeat_${day} PARTITION OF event_repeat (PRIMARY KEY (holder, key)) FOR VALUES IN (${day})`;
+  // One statement, because Citus sends the text of an ALTER TABLE to the workers with all that is beside it.
+  `DO $$ BEGIN
+    CREATE TABLE event_repeat_${day} (LIKE event_repeat);
+    IF to_regclass('pg_dist_partition') IS NULL THEN ALTER TABLE event_repeat_${day} ADD PRIMARY KEY (holder, key);
+    ELSE ALTER TABLE event_repeat_${day} ADD PRIMARY KEY (holder, key, account);
+    END IF;
+    ALTER TABLE event_repeat ATTACH PARTITION event_repeat_${day} FOR VALUES IN (${day});
+  END $$`;
+
+/** A day has no partitions yet: `prepareDay` makes them. */
+export class DayMissing extends Error {
+  readonly day: number;
+
+  constructor(day: number) {
+    super('a day has no partitions');
+    this.day = day;
+  }
+}
 
 /**
- * Makes the day of something received at a time the current day. No other transaction writes meanwhile, so everything stored
- * under a day is committed before anything is stored under the next, and a repeat around midnight is recognized.
+ * Makes the day of something received at a time the account's current day. No other transaction writes rows of the account meanwhile,
+ * so everything stored under a day is committed before anything is stored under the next, and a repeat around midnight is recognized.
+ * Throws DayMissing.
  */
 export const beginDay = async (
-  db: ScriptedConnection & { readonly currentDay: DayUnderWay },
+  db: AccountConnection & { readonly currentDay: DayUnderWay },
   receivedTime: number,
 ): Promise<void> => {
   const { day, clockDay } = dayAt(db.currentDay, receivedTime);
-  await db.run('UPDATE position SET day = $1, "clockDay" = $2', [day, clockDay]);
-  const insertDay = 'INSERT INTO kept_day (day, keyed, "ofEither") VALUES ($1, true, false) ON CONFLICT DO NOTHING';
-  if ((await db.run(insertDay, [day])) === 0) return;
-  await db.script(monthSQL(day));
-  await db.script(repeatsSQL(day));
-  const old = await db.all<{ day: number }>('SELECT day FROM kept_day ORDER BY day DESC OFFSET $1', [daysKept]);
-  for (const { day } of old) {
-    await db.script(`
-      DROP TABLE event_repeat_${day};
-      DELETE FROM kept_day WHERE day = ${day};
-      DELETE FROM request_repeat WHERE day <= ${day}`);
+  if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) === undefined) throw new DayMissing(day);
+  const sql = 'UPDATE account_position SET day = $2, "clockDay" = $3 WHERE account = $1';
+  if ((await db.run(sql, [db.account, day, clockDay])) === 0) throw new Error('the account is gone');
+};
+
+const hold = `SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); SELECT pg_advisory_xact_lock(${lockKeys.days})`;
+
+/** Forgets the repeats of days that are no longer searched. Waits a second for those who use them; the next day tries again. */
+const forgetDays = async (db: TakenConnection, today: number): Promise<void> => {
+  await db.script(`BEGIN; SET LOCAL lock_timeout = 1000; ${hold}`);
+  const kept = await db.all<{ day: number }>('SELECT day FROM kept_day ORDER BY day DESC OFFSET $1', [daysKept]);
+  for (const { day } of kept) {
+    if (day >= today) continue;
+    await db.script(`DROP TABLE event_repeat_${day}`);
+    for (const table of ['kept_day', 'erased_repeat', 'request_repeat']) {
+      await db.run(`DELETE FROM ${table} WHERE day <= $1`, [day]);
+    }
   }
+  await db.commit();
+};
+
+/** Makes the partitions of a day, unless another server has. Those who write go on meanwhile. */
+export const prepareDay = async (db: TakenConnection, day: number): Promise<void> => {
+  await db.script(`BEGIN; ${hold}`);
+  const insertDay = 'INSERT INTO kept_day (day, keyed, "ofEither") VALUES ($1, true, false) ON CONFLICT DO NOTHING';
+  if ((await db.run(insertDay, [day])) > 0) {
+    await db.script(monthSQL(day));
+    await db.script(repeatsSQL(day));
+  }
+  await db.commit();
+  await forgetDays(db, day).catch(() => db.script('ROLLBACK'));
 };
 
 /** Returns the days on which an account has events, ascending. */
-export const daysOf = (db: Connection, { account, from, to, after, through }: DayRange): Promise<DaySpan[]> =>
+export const daysOf = (db: AccountConnection, { account, from, to, after, through }: DayRange): Promise<DaySpan[]> =>
   db.all<DaySpan>(
     `SELECT day, min("firstSequence") AS "firstSequence", max("lastSequence") AS "lastSequence"
      FROM account_day WHERE account = $1 GROUP BY day

@@ -9,9 +9,11 @@
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
+import { forAccounts } from '../database/for-accounts.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 export interface SentEvent {
+  readonly account: number;
   /** The user; for an event without a user, minus the contact. */
   readonly holder: number;
   /** The hash of holder, eventUUID and kind of token; unique. */
@@ -31,6 +33,24 @@ export interface RequestRow {
   readonly existed: boolean;
 }
 
+const finding = forAccounts(
+  (given) => `
+    SELECT uuid_send(kept.key) AS key
+    FROM ${given(['holder', 'bigint'], ['key', 'uuid'], ['since', 'integer'])}
+    JOIN event_repeat kept ON kept.account = given.account AND kept.holder = given.holder AND kept.key = given.key
+      AND kept.day >= given.since`,
+);
+// Usually all are new: PostgreSQL returns the new keys only when some are not.
+const remembering = forAccounts(
+  (given) => `
+    WITH kept AS (
+      INSERT INTO event_repeat (account, day, holder, key) SELECT account, day, holder, key
+      FROM ${given(['holder', 'bigint'], ['key', 'uuid'], ['day', 'integer'])} ON CONFLICT DO NOTHING RETURNING key
+    )
+    SELECT CASE WHEN count(*) < $5 THEN coalesce(string_agg(uuid_send(key), ''), '') END AS fresh FROM kept`,
+);
+
+const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
 const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
   bigints(sent, ({ holder }) => holder),
   uuids(sent, ({ key }) => key),
@@ -40,7 +60,7 @@ const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
 export interface StoredRepeats {
   /** The key of the database's hashes. */
   readonly secret: Buffer;
-  /** Keys without a holder, stored with the holder 0: the database was copied from one that has such keys. */
+  /** Keys without a holder (erased_repeat): the database was copied from one that has such keys. */
   readonly withErased: boolean;
   /** Keys that were stored before kinds of tokens were distinguished. */
   readonly withEither: boolean;
@@ -55,7 +75,8 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
 
     requestKey,
 
-    sent: (holder: number, eventUUID: string, server: 0 | 1): SentEvent => ({
+    sent: (account: number, holder: number, eventUUID: string, server: 0 | 1): SentEvent => ({
+      account,
       holder,
       key: eventKey(holder, eventUUID, server),
       keyOfEither: withEither ? eventKey(holder, eventUUID, null) : undefined,
@@ -67,31 +88,31 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       const keys = asked.flatMap((sent) =>
         sent.keyOfEither === undefined ? [sent] : [sent, { ...sent, key: sent.keyOfEither }],
       );
-      const rows = await db.all<{ key: Buffer }>(
-        `SELECT uuid_send(kept.key) AS key
-         FROM unnest($1::bigint[], $2::uuid[], $3::integer[]) AS asked (holder, key, since)
-         JOIN event_repeat kept ON kept.holder = ${withErased ? 'ANY (ARRAY[asked.holder, 0])' : 'asked.holder'}
-           AND kept.key = asked.key AND kept.day >= asked.since`,
-        [...columnsOf(keys), integers(keys, ({ since }) => since)],
-      );
-      const found = new Set(rows.map(({ key }) => key.toString('latin1')));
+      const [sql, accounts] = finding(db, accountsOf(keys));
+      const [rows, erased] = await Promise.all([
+        db.all<{ key: Buffer }>(sql, [accounts, ...columnsOf(keys), integers(keys, ({ since }) => since)]),
+        withErased
+          ? db.all<{ key: Buffer }>('SELECT uuid_send(key) AS key FROM erased_repeat WHERE key = ANY ($1::uuid[])', [
+              uuids(keys, ({ key }) => key),
+            ])
+          : [],
+      ]);
+      const found = new Set([...rows, ...erased].map(({ key }) => key.toString('latin1')));
       return ({ key, keyOfEither }: SentEvent) =>
         found.has(key) || (keyOfEither !== undefined && found.has(keyOfEither));
     },
 
-    /** Stores the keys under a day. Returns a function that reports whether an event was new: no other server stored it first. */
-    async remember(db: Transaction, sent: readonly SentEvent[], day: number) {
+    /** Stores the keys under their accounts' current days. Returns a function that reports whether an event was new: no other server stored it first. */
+    async remember(db: Transaction, sent: readonly SentEvent[]) {
       // All transactions insert in the same order, so that no two wait for each other.
       const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
-      // Usually all are new: PostgreSQL returns the new keys only when some are not.
-      const { fresh } = await db.one<{ fresh: Buffer | null }>(
-        `WITH kept AS (
-           INSERT INTO event_repeat (holder, key, day) SELECT unnest($1::bigint[]), unnest($2::uuid[]), $3::integer
-           ON CONFLICT DO NOTHING RETURNING key
-         )
-         SELECT CASE WHEN count(*) < $4 THEN coalesce(string_agg(uuid_send(key), ''), '') END AS fresh FROM kept`,
-        [...columnsOf(ordered), day, ordered.length],
-      );
+      const [sql, accounts] = remembering(db, accountsOf(ordered));
+      const { fresh } = await db.one<{ fresh: Buffer | null }>(sql, [
+        accounts,
+        ...columnsOf(ordered),
+        integers(ordered, ({ account }) => db.of(account).currentDay.day),
+        ordered.length,
+      ]);
       if (fresh === null) return () => true;
       const keys = new Set<string>();
       for (let at = 0; at < fresh.length; at += keyBytes) keys.add(fresh.toString('latin1', at, at + keyBytes));
@@ -104,24 +125,24 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
     /** Deletes all requests that created one of these contacts; returns their names as `requestName` does. */
     async eraseRequests(db: Transaction, contacts: readonly number[]): Promise<string[]> {
       const rows = await db.all<{ user: number; key: string }>(
-        'DELETE FROM request_repeat WHERE contact = ANY ($1::bigint[]) RETURNING "user", key',
-        [contacts],
+        'DELETE FROM request_repeat WHERE account = $1 AND contact = ANY ($2::bigint[]) RETURNING "user", key',
+        [db.account, contacts],
       );
       return rows.map(({ user, key }) => requestKeyName(user, key));
     },
 
     /** Returns the result of a request that was sent before. */
     findRequest: (db: Transaction, request: SentRequest): Promise<RequestRow | undefined> =>
-      db.get<RequestRow>('SELECT contact, claim, existed FROM request_repeat WHERE "user" = $1 AND key = $2', [
-        request.user,
-        requestKey(request),
-      ]),
+      db.get<RequestRow>(
+        'SELECT contact, claim, existed FROM request_repeat WHERE account = $1 AND "user" = $2 AND key = $3',
+        [db.account, request.user, requestKey(request)],
+      ),
 
     rememberRequest: (db: Transaction, request: SentRequest, { contact, claim, existed }: RequestRow, day: number) =>
       db.run(
-        `INSERT INTO request_repeat ("user", key, day, contact, claim, existed) VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT ("user", key) DO UPDATE SET day = $3, contact = $4, claim = $5, existed = $6`,
-        [request.user, requestKey(request), day, contact, claim, existed],
+        `INSERT INTO request_repeat (account, "user", key, day, contact, claim, existed) VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (account, "user", key) DO UPDATE SET day = $4, contact = $5, claim = $6, existed = $7`,
+        [db.account, request.user, requestKey(request), day, contact, claim, existed],
       ),
   };
 };

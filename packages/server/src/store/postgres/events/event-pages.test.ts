@@ -8,7 +8,7 @@ import { openStore } from '../../open.ts';
 import type { PageBounds } from '../../rules/event-pages.ts';
 import type { EventPage, EventQuery, Store } from '../../store.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
-import { type Connection, type ConnectionPool, openPool } from '../database/connection.ts';
+import { type AccountConnection, type ConnectionPool, openPool } from '../database/connection.ts';
 import { readSnapshot } from '../transactions/transaction.ts';
 import { createEventPager, look } from './event-pages.ts';
 
@@ -45,7 +45,7 @@ const pagesOf = async (query: Partial<EventQuery>, bounds: PageBounds): Promise<
   let beyond: number | undefined;
   for (;;) {
     const asked: EventQuery = { account: site.account, order: 'asc', limit: 100, beyond, ...query };
-    const page = await readSnapshot(pool, 'all settled', (db) => getEvents(db, asked));
+    const page = await readSnapshot(pool, 'all settled', site.account, (db) => getEvents(db, asked));
     pages.push(page);
     if (page.next === null) return pages;
     expect(page.next).not.toBe(beyond);
@@ -133,7 +133,7 @@ test('prepares as many statements for attributes with a hundred merged entries a
   for (let count = 2; count <= 100; count += 1) {
     const attrIDs = Array.from({ length: count }, (_, nth) => `attribute-${nth}`);
     const query = { account: site.account, order: 'asc', limit: 1, eventIDs: undefined, attrIDs } as const;
-    await look(db as unknown as Connection, query, { stretches: undefined }, range, 1);
+    await look(db as unknown as AccountConnection, query, { stretches: undefined }, range, 1);
   }
   expect(texts.size).toBe(2);
 });

@@ -6,7 +6,7 @@ import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
 import { readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import { type IsErased, readErased } from '../erasure/erased-events.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 import { daysOf, monthOf } from './days.ts';
@@ -51,11 +51,11 @@ export const rangesOf = (days: readonly DaySpan[], bounds: { after: number; thro
  * its parameters from $7 on.
  */
 const looking = ({ stretches }: Pick<Source, 'stretches'>, order: 'ASC' | 'DESC') => {
-  const ofDays = 'account = $1 AND day >= $4 AND day <= $5';
+  const ofAccountAndDays = 'account = $1 AND day >= $4 AND day <= $5';
   if (!stretches) {
     return {
       sql: `SELECT *, ${sequenceGroup('account')} AS "group" FROM event
-        WHERE ${ofDays} AND ${within('account', '$2::bigint', '$3::bigint')}
+        WHERE ${ofAccountAndDays} AND ${within('account', '$2::bigint', '$3::bigint')}
         ORDER BY ${inGroups('account', order)} LIMIT $6`,
       sameOrder: `"group" ${order}, sequence ${order}`,
       values: [],
@@ -70,7 +70,7 @@ const looking = ({ stretches }: Pick<Source, 'stretches'>, order: 'ASC' | 'DESC'
           AS part (holder, after, through, "user", bounds) OFFSET 0
       ) AS stretch
       CROSS JOIN LATERAL (
-        SELECT * FROM event WHERE holder = stretch.holder AND ${ofDays}
+        SELECT * FROM event WHERE holder = stretch.holder AND ${ofAccountAndDays}
           AND ${within('holder', 'greatest($2::bigint, stretch.after)', 'least($3::bigint, stretch.through)')}
           AND (stretch.bounds = '{}' OR width_bucket(sequence, stretch.bounds) % 2 = 1)
           AND (stretch."user" IS NULL OR "user" = stretch."user")
@@ -121,7 +121,7 @@ interface Step {
 
 /** Reads up to `wanted` events that fit the filters, or only seem to. */
 export const look = async (
-  db: Connection,
+  db: AccountConnection,
   query: WithIDs<EventQuery>,
   source: Pick<Source, 'stretches'>,
   { after, through, first, last }: Range,
@@ -155,7 +155,7 @@ export const look = async (
  * As `look`, with only the events that fit and are not erased. For a whole account, the erased events are looked up after each
  * step, because the step shows which holders its events have.
  */
-const createLooking = (db: Connection, query: WithIDs<EventQuery>, source: Source) => {
+const createLooking = (db: AccountConnection, query: WithIDs<EventQuery>, source: Source) => {
   const { attrIDs, attrValue, withoutRobots = false } = query;
   const isWanted = (event: KeptEvent) => {
     if (withoutRobots && isRobot(event)) return false;

@@ -9,7 +9,7 @@ import type { StoredEvent } from '../../store.ts';
 import { type ContactRow, pointersOf, readChains } from '../contacts/contact-rows.ts';
 import { marksOf, statementsForOwners } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import { readBody } from './event-body.ts';
 
 /** A row of the table `event`. */
@@ -42,17 +42,17 @@ export const toEvent = ({ holder, sequence, user, eventTime, account, day, event
 
 const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
 
-const eventNamesOf = async (db: Connection, account: number, eventIDs: readonly number[]) => {
+const eventNamesOf = async (db: AccountConnection, eventIDs: readonly number[]) => {
   const rows = await db.all<{ id: string; name: string }>(
     "SELECT id, name FROM catalogue WHERE account = $1 AND kind = 'event' AND id = ANY ($2::text[])",
-    [account, eventIDs.map(String)],
+    [db.account, eventIDs.map(String)],
   );
   return new Map(rows.map(({ id, name }) => [Number(id), name]));
 };
 
 export const toStoredEvents = async (
-  db: Connection,
-  account: number,
+  db: AccountConnection,
+  _account: number,
   events: readonly KeptEvent[],
   merges: CatalogueMerges,
 ): Promise<StoredEvent[]> => {
@@ -60,7 +60,7 @@ export const toStoredEvents = async (
   const [statements, userUUIDs, eventNames] = await Promise.all([
     statementsForOwners(db, users),
     userUUIDsOf(db, users),
-    eventNamesOf(db, account, distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
+    eventNamesOf(db, distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
   ]);
   const statementsOf = ({ user }: KeptEvent) => (user && statements.get(user)) || [];
   // Contacts and claims are read only for the statements that decide about these events.

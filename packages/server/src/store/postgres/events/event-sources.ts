@@ -9,7 +9,7 @@ import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
 import { statementsForOwners, usersOf } from '../contacts/statements.ts';
 import { findUser } from '../contacts/users.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 
 /** The events of one holder with after < sequence <= through. */
 export interface Stretch {
@@ -32,10 +32,11 @@ type ActiveDays = Pick<ContactRow, 'firstDay' | 'lastDay'>;
 const always = { after: 0, through: Number.MAX_SAFE_INTEGER };
 
 /** Returns the days of those users who have events. */
-const daysOfUsers = (db: Connection, users: readonly number[]): Promise<(ActiveDays & { user: number })[]> =>
+const daysOfUsers = (db: AccountConnection, users: readonly number[]): Promise<(ActiveDays & { user: number })[]> =>
   db.all<ActiveDays & { user: number }>(
-    'SELECT "user", "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[]) AND "firstDay" IS NOT NULL',
-    [users],
+    `SELECT "user", "firstDay", "lastDay" FROM "user"
+     WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND "firstDay" IS NOT NULL`,
+    [db.account, users],
   );
 
 /** Returns the earliest first day and the latest last day. */
@@ -49,7 +50,11 @@ const span = (days: readonly ActiveDays[]): Source['days'] => ({
 
 export const createEventSources = (contacts: ContactFinder) => {
   /** Returns the stretches of users' histories that the contact owns, and the events that were logged with its contactUUID. */
-  const ofContact = async (db: Connection, named: NamedContact, onlyUser: number | undefined): Promise<Source> => {
+  const ofContact = async (
+    db: AccountConnection,
+    named: Omit<NamedContact, 'account'>,
+    onlyUser: number | undefined,
+  ): Promise<Source> => {
     const group = await groupOf(db, (await contacts.byName(db, named)).contact);
     const [linked, rows] = await Promise.all([usersOf(db, group), readContacts(db, group)]);
     const asked = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
@@ -66,9 +71,12 @@ export const createEventSources = (contacts: ContactFinder) => {
   };
 
   /** Returns the events of a user, including those that were logged with a contact as well. */
-  const ofUser = async (db: Connection, user: number): Promise<Source> => {
+  const ofUser = async (db: AccountConnection, user: number): Promise<Source> => {
     const [rows, days] = await Promise.all([
-      db.all<{ contact: number }>('SELECT contact FROM user_contact WHERE "user" = $1', [user]),
+      db.all<{ contact: number }>('SELECT contact FROM user_contact WHERE account = $1 AND "user" = $2', [
+        db.account,
+        user,
+      ]),
       daysOfUsers(db, [user]),
     ]);
     const withContacts = rows.map(({ contact }): Stretch => ({ ...always, holder: -contact, user }));
@@ -76,11 +84,11 @@ export const createEventSources = (contacts: ContactFinder) => {
   };
 
   /** Returns the source of a query. Throws a Refusal when the contactUUID names no contact. */
-  return async (db: Connection, query: WithIDs<EventQuery>): Promise<Source> => {
-    const { account, userUUID, contactUUID, externalID } = query;
-    const user = userUUID === undefined ? undefined : ((await findUser(db, { account, userUUID })) ?? 0);
+  return async (db: AccountConnection, query: WithIDs<EventQuery>): Promise<Source> => {
+    const { userUUID, contactUUID, externalID } = query;
+    const user = userUUID === undefined ? undefined : ((await findUser(db, userUUID)) ?? 0);
     if (contactUUID !== undefined || externalID !== undefined) {
-      return ofContact(db, { account, contactUUID, externalID }, user);
+      return ofContact(db, { contactUUID, externalID }, user);
     }
     if (user !== undefined) return ofUser(db, user);
     return { stretches: undefined, days: { first: -Infinity, last: Infinity } };

@@ -13,6 +13,7 @@ import { statementsOf } from '../contacts/statements.ts';
 import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { Overtaken } from '../database/connection.ts';
+import { forAccounts } from '../database/for-accounts.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -34,6 +35,8 @@ interface Against {
   /** The contact that the event names, by contactUUID or handle: it must not be erased before this transaction ends. */
   readonly named: number | null;
 }
+
+const namesContact = ({ contactUUID, externalID }: NewEvent): boolean => contactUUID !== null || externalID !== null;
 
 const nobody: Against = { name: null, contact: null, named: null };
 
@@ -85,20 +88,52 @@ const isOfBoth = ({ name, contact }: Entry): boolean => name !== null && contact
 /** Returns the user of an entry that has one; it must be found already. */
 const userOf = ({ user }: Entry): number => (user as User).user;
 
-const insertEvents = `
-  INSERT INTO event (day, holder, sequence, "user", "eventTime", account, "eventID", body)
-  SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]), unnest($6::integer[]),
-    unnest($7::integer[]), unnest($8::bytea[])`;
+const accountOf = ({ batch }: Entry): number => batch.account;
+
+/** Groups entries by their accounts, ascending. */
+const byAccount = (entries: readonly Entry[]): [number, Entry[]][] => {
+  const groups = new Map<number, Entry[]>();
+  for (const entry of entries) {
+    const group = groups.get(accountOf(entry));
+    if (group) group.push(entry);
+    else groups.set(accountOf(entry), [entry]);
+  }
+  return [...groups].sort(([a], [b]) => a - b);
+};
+
+const noteUsers = `
+  INSERT INTO user_contact (account, "user", contact)
+  SELECT DISTINCT p.account, sent."user", sent.contact
+  FROM account_position p, unnest($2::bigint[], $3::bigint[]) AS sent ("user", contact) WHERE p.account = $1
+  ON CONFLICT DO NOTHING`;
+
+const insertingEvents = forAccounts(
+  (given) => `
+  INSERT INTO event (account, holder, sequence, "user", "eventTime", "eventID", body, day)
+  SELECT account, holder, sequence, "user", "eventTime", "eventID", body, day FROM ${given(
+    ['holder', 'bigint'],
+    ['sequence', 'bigint'],
+    ['user', 'bigint'],
+    ['eventTime', 'bigint'],
+    ['eventID', 'integer'],
+    ['body', 'bytea'],
+    ['day', 'integer'],
+  )}`,
+);
 
 export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
-  /** Looks up the contacts and claims that events name. Returns a function that resolves an event, or returns its Refusal. */
+  /**
+   * Looks up the contacts and claims that events of an account name. Returns a function that resolves an event that names one, or returns
+   * its Refusal.
+   */
   const createResolver = async (db: Transaction, batches: readonly EventBatch[]) => {
-    const keyOf = (account: number, token: number, contactUUID: string) => `${account} ${token} ${contactUUID}`;
+    const { account } = db;
+    const keyOf = (token: number, contactUUID: string) => `${token} ${contactUUID}`;
     const named = distinct(
-      batches.flatMap(({ account, token, browser, events }) =>
-        events.flatMap(({ contactUUID }) => (contactUUID === null ? [] : [{ account, token, browser, contactUUID }])),
+      batches.flatMap(({ token, browser, events }) =>
+        events.flatMap(({ contactUUID }) => (contactUUID === null ? [] : [{ token, browser, contactUUID }])),
       ),
-      ({ account, token, contactUUID }) => keyOf(account, token, contactUUID),
+      ({ token, contactUUID }) => keyOf(token, contactUUID),
     );
     const handles = named.flatMap(({ browser, contactUUID }) => (browser ? contactUUID : []));
     const claims = handles.length > 0 ? await findClaims(db, handles) : [];
@@ -110,47 +145,43 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const contactUUIDs = named.flatMap(({ browser, contactUUID }) => (browser ? [] : contactUUID));
     const contacts =
       contactUUIDs.length > 0
-        ? await db.all<{ contactUUID: string; account: number; contact: number }>(
-            'SELECT "contactUUID", account, contact FROM contact_name WHERE "contactUUID" = ANY ($1::text[])',
-            [contactUUIDs],
+        ? await db.all<{ contactUUID: string; contact: number }>(
+            'SELECT "contactUUID", contact FROM contact_name WHERE account = $1 AND "contactUUID" = ANY ($2::text[])',
+            [account, contactUUIDs],
           )
         : [];
     const externalIDs = distinct(
-      batches.flatMap(({ account, events }) =>
-        events.flatMap(({ contactUUID, externalID }) =>
-          contactUUID === null && externalID !== null ? [{ account, externalID }] : [],
-        ),
+      batches.flatMap(({ events }) =>
+        events.flatMap(({ contactUUID, externalID }) => (contactUUID === null ? (externalID ?? []) : [])),
       ),
-      ({ account, externalID }) => `${account} ${externalID}`,
     );
     const contactByExternalID = await finder.numbersByExternalID(db, externalIDs);
-    const contactByName = new Map(contacts.map((row) => [`${row.account} ${row.contactUUID}`, row.contact]));
+    const contactByName = new Map(contacts.map((row) => [row.contactUUID, row.contact]));
     const found = new Map<string, Against | Refusal>();
-    const missing: { key: string; account: number; identifier: string }[] = [];
-    for (const { account, token, browser, contactUUID } of named) {
-      const key = keyOf(account, token, contactUUID);
+    const missing: { key: string; identifier: string }[] = [];
+    for (const { token, browser, contactUUID } of named) {
+      const key = keyOf(token, contactUUID);
       const claim = browser ? claimByHandle.get(contactUUID) : undefined;
-      const contact = browser ? undefined : contactByName.get(`${account} ${contactUUID}`);
+      const contact = browser ? undefined : contactByName.get(contactUUID);
       if (contact !== undefined) found.set(key, { name: null, contact, named: contact });
-      else if (claim?.account === account && claim.token === token) {
+      else if (claim?.token === token) {
         const userUUID = userUUIDs.get(claim.user) as string;
         found.set(key, { name: { account, userUUID }, contact: null, named: claim.contact });
-      } else missing.push({ key, account, identifier: browser ? handleName(token, contactUUID) : contactUUID });
+      } else missing.push({ key, identifier: browser ? handleName(token, contactUUID) : contactUUID });
     }
-    const refusals = await finder.missingEach(db, missing);
+    const refusals = await finder.missingEach(
+      db,
+      missing.map(({ identifier }) => identifier),
+    );
     for (const [nth, { key }] of missing.entries()) found.set(key, refusals[nth] as Refusal);
 
-    return (
-      { account, token, browser }: EventBatch,
-      { userUUID, contactUUID, externalID }: NewEvent,
-    ): Against | Refusal => {
+    return ({ token, browser }: EventBatch, { userUUID, contactUUID, externalID }: NewEvent): Against | Refusal => {
       const name = userUUID === null ? null : { account, userUUID };
-      if (contactUUID === null && externalID !== null) {
-        const contact = contactByExternalID(account, externalID);
+      if (contactUUID === null) {
+        const contact = contactByExternalID.get(externalID as string);
         return contact === undefined ? missingContact('contactExternalID', false) : { name, contact, named: contact };
       }
-      if (contactUUID === null) return { name, contact: null, named: null };
-      const against = found.get(keyOf(account, token, contactUUID)) as Against | Refusal;
+      const against = found.get(keyOf(token, contactUUID)) as Against | Refusal;
       if (against instanceof Refusal) return against;
       if (!browser) return { ...against, name };
       // A handle stands for the user of its claim, and is unknown with any other token or user.
@@ -160,16 +191,26 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
   };
 
   const toEntries = async (db: Transaction, batches: readonly EventBatch[]): Promise<Entry[][]> => {
-    const resolve = await createResolver(db, batches);
-    return batches.map((batch) =>
-      batch.events.map((event): Entry => {
-        const against = resolve(batch, event);
+    const resolvers = new Map<number, Awaited<ReturnType<typeof createResolver>>>();
+    const naming = batches.filter(({ events }) => events.some(namesContact));
+    for (const account of distinct(naming.map(({ account }) => account))) {
+      const batchesOf = naming.filter((batch) => batch.account === account);
+      resolvers.set(account, await createResolver(db.of(account), batchesOf));
+    }
+    return batches.map((batch) => {
+      const { account } = batch;
+      const resolve = resolvers.get(account);
+      return batch.events.map((event): Entry => {
+        const against =
+          resolve && namesContact(event)
+            ? resolve(batch, event)
+            : { ...nobody, name: event.userUUID === null ? null : { account, userUUID: event.userUUID } };
         const outcome = against instanceof Refusal ? refused(against) : undefined;
         const { name, contact, named } = against instanceof Refusal ? nobody : against;
         const user = name === null ? undefined : users.known(name);
         return { batch, event, name, contact, named, user, sent: undefined, refusal: undefined, outcome };
-      }),
-    );
+      });
+    });
   };
 
   /** Sets `user` of the entries whose users are among `found`, and `sent` of all entries whose holder is known. */
@@ -179,7 +220,8 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       const { batch, name, contact, event } = entry;
       if (name !== null) entry.user ??= byKey.get(keyOfUser(name));
       const holder = name === null ? -(contact as number) : entry.user?.user;
-      if (holder !== undefined) entry.sent ??= dedup.sent(holder, event.eventUUID, batch.browser ? 0 : 1);
+      if (holder !== undefined)
+        entry.sent ??= dedup.sent(batch.account, holder, event.eventUUID, batch.browser ? 0 : 1);
     }
   };
 
@@ -188,7 +230,6 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const open = entries.filter(({ outcome }) => outcome === undefined);
     const found = await users.find(db, soughtUsers(open));
     const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
-    const { day } = db.currentDay;
     const asked: AskedEvent[] = [];
     note(open, found);
     for (const entry of open) {
@@ -198,6 +239,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now; likewise those
       // with a new name, which may be refused below.
       const mayBeRefused = entry.refusal || checks.hasNewName(batch.account, event);
+      const { day } = db.of(batch.account).currentDay;
       if (entry.sent && (since < day || mayBeRefused || dedup.mustAsk)) asked.push({ ...entry.sent, since });
     }
     const isRepeat = await dedup.find(db, asked);
@@ -218,13 +260,15 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
 
   /** Returns the events that link their user: the first with a user and a contact, of each user who is linked to nobody. */
   const findLinks = async (db: Transaction, both: readonly Entry[]): Promise<Set<Entry>> => {
-    const lists = await statementsOf(db, both.map(userOf));
     const links = new Set<Entry>();
-    for (const entry of both) {
-      const statements = lists.get(userOf(entry));
-      if (!statements || linkedContact(statements) !== null) continue;
-      links.add(entry);
-      lists.delete(userOf(entry));
+    for (const [account, entries] of byAccount(both)) {
+      const lists = await statementsOf(db.of(account), entries.map(userOf));
+      for (const entry of entries) {
+        const statements = lists.get(userOf(entry));
+        if (!statements || linkedContact(statements) !== null) continue;
+        links.add(entry);
+        lists.delete(userOf(entry));
+      }
     }
     return links;
   };
@@ -235,7 +279,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     sequences: readonly number[],
     idsOf: (account: number) => ListedIDs,
   ) => {
-    const { day } = db.currentDay;
+    const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
     const eventIDs = entries.map(({ batch, event }) => {
       const eventID = eventIDOf(idsOf(batch.account), event);
       // Another transaction has renamed the event, or has taken the last room for names.
@@ -244,19 +288,20 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     });
     const bodies = createBodies(entries.length);
     for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
-    const inserted = db.run(insertEvents, [
-      day,
+    const [sql, accounts] = insertingEvents(db, entries.map(accountOf));
+    const inserted = db.run(sql, [
+      accounts,
       bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
       bigints(sequences, (sequence) => sequence),
       bigints(entries, (entry) => (isOfBoth(entry) ? userOf(entry) : null)),
       bigints(entries, ({ event }) => event.eventTime),
-      integers(entries, ({ batch }) => batch.account),
       integers(eventIDs, (eventID) => eventID),
       byteas(bodies),
+      integers(days, (day) => day),
     ]);
     const counted = entries.map(({ batch, event }, nth) => ({
       account: batch.account,
-      day,
+      day: days[nth] as number,
       sequence: sequences[nth] as number,
       eventID: eventIDs[nth] as number,
       eventTime: event.eventTime,
@@ -265,22 +310,18 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     return [inserted, addToRollups(db, counted)];
   };
 
-  /** Updates the days of the contacts that events were logged with, and records their users. */
+  /** Updates the days of the contacts that events of an account were logged with, and records their users. */
   const noteContacts = (db: Transaction, entries: readonly Entry[]) => {
     const contacts = distinct(entries.flatMap(({ contact }) => contact ?? []));
-    if (contacts.length === 0) return [];
     const both = entries.filter(isOfBoth);
     return [
       db.run(
-        `UPDATE contact SET "firstDay" = coalesce("firstDay", $2), "lastDay" = greatest("lastDay", $2)
-         WHERE contact = ANY ($1::bigint[]) AND ("lastDay" IS NULL OR "lastDay" < $2)`,
-        [contacts, db.currentDay.day],
+        `UPDATE contact SET "firstDay" = coalesce("firstDay", $3), "lastDay" = greatest("lastDay", $3)
+         WHERE account = $1 AND contact = ANY ($2::bigint[]) AND ("lastDay" IS NULL OR "lastDay" < $3)`,
+        [db.account, contacts, db.currentDay.day],
       ),
-      db.run(
-        `INSERT INTO user_contact ("user", contact) SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])
-         ON CONFLICT DO NOTHING`,
-        [bigints(both, userOf), bigints(both, ({ contact }) => contact)],
-      ),
+      both.length > 0 &&
+        db.run(noteUsers, [db.account, bigints(both, userOf), bigints(both, ({ contact }) => contact)]),
     ];
   };
 
@@ -301,37 +342,51 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
 
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
     note(entries, await users.ensure(db, soughtUsers(entries), { time, withEvent: true }));
-    const { day } = db.currentDay;
     const both = entries.filter(isOfBoth);
     const seen = new Set(entries.flatMap(({ user }) => user ?? []));
-    const named = distinct(entries.flatMap(({ named }) => named ?? []));
-    await Promise.all([users.seenOn(db, [...seen], day, both.map(userOf)), holdContacts(db, named)]);
+    const [seenNow] = await Promise.all([
+      users.seen(
+        db,
+        [...seen],
+        both.flatMap(({ user }) => user ?? []),
+      ),
+      ...byAccount(entries.filter(({ named }) => named !== null)).map(([account, group]) =>
+        holdContacts(db.of(account), distinct(group.flatMap(({ named }) => named ?? []))),
+      ),
+    ]);
     const links = await findLinks(db, both);
     const sentOf = ({ sent }: Entry) => sent as SentEvent;
     const [isNew, drawn] = await Promise.all([
-      dedup.remember(db, entries.map(sentOf), day),
+      dedup.remember(db, entries.map(sentOf)),
       drawSequences(db, entries.length + links.size),
     ]);
 
+    const listing = users.listChanged(db, seenNow, drawn[0] as number);
     const news = entries.filter((entry) => {
       const isKept = isNew(sentOf(entry));
       entry.outcome = isKept ? kept : duplicate;
       return isKept;
     });
-    if (news.length === 0) return;
+    if (news.length === 0) return listing;
     const rest = drawn.values();
     const next = () => rest.next().value as number;
     const linking: Promise<unknown>[] = [];
     const sequences = news.map((entry) => {
       const sequence = next();
       if (links.has(entry)) {
-        const { account, token, receivedTime: time } = entry.batch;
-        const link = { account, user: userOf(entry), contact: entry.contact, verified: true, claim: null, token, time };
-        linking.push(insertStatement(db, link, next()));
+        const { token, receivedTime: time } = entry.batch;
+        const link = { user: userOf(entry), contact: entry.contact, verified: true, claim: null, token, time };
+        linking.push(insertStatement(db.of(accountOf(entry)), link, next()));
       }
       return sequence;
     });
-    const noted = [...linking, ...noteContacts(db, news)];
+    const noted = [
+      listing,
+      ...linking,
+      ...byAccount(news.filter(({ contact }) => contact !== null)).flatMap(([account, group]) =>
+        noteContacts(db.of(account), group),
+      ),
+    ];
     const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
     // Without new IDs, all statements are sent at once.
     const [idsOf] = unlisted.length === 0 ? [checks.idsOf] : await Promise.all([list(db, unlisted, checks), ...noted]);
@@ -341,7 +396,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
   /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */
   return async (db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
     const time = Math.max(...batches.map(({ receivedTime }) => receivedTime));
-    db.dayOf(time);
+    for (const account of distinct(batches.map(({ account }) => account))) db.of(account).dayOf(time);
     const lists = await toEntries(db, batches);
     const checks = await examine(db, lists.flat());
     const left = lists.flat().filter(({ outcome }) => outcome === undefined);

@@ -4,29 +4,37 @@
  */
 import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
 import { bigints } from '../database/arrays.ts';
+import { forAccounts } from '../database/for-accounts.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The slot of deleted events: its counts are negative. */
 const slotOfDeleted = 0;
 
-const addTotals = `
-  INSERT INTO event_total (slot, account, "eventID", quarter, count, "firstTime", "lastTime")
-  SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]), unnest($6::bigint[]),
-    unnest($7::bigint[])
+const bigintColumns = (...names: readonly string[]) => names.map((name) => [name, 'bigint'] as const);
+
+const totalColumns = ['eventID', 'quarter', 'count', 'firstTime', 'lastTime'] as const;
+const addingTotals = forAccounts(
+  (given) => `
+  INSERT INTO event_total (account, slot, "eventID", quarter, count, "firstTime", "lastTime")
+  SELECT account, $7, "eventID", quarter, count, "firstTime", "lastTime" FROM ${given(...bigintColumns(...totalColumns))}
   ON CONFLICT (account, "eventID", quarter, slot) DO UPDATE SET count = event_total.count + excluded.count,
     "firstTime" = least(event_total."firstTime", excluded."firstTime"),
-    "lastTime" = greatest(event_total."lastTime", excluded."lastTime")`;
+    "lastTime" = greatest(event_total."lastTime", excluded."lastTime")`,
+);
 
-const addDays = `
-  INSERT INTO account_day (slot, account, day, count, bytes, "firstSequence", "lastSequence", "firstTime", "lastTime")
-  SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]), unnest($6::bigint[]),
-    unnest($7::bigint[]), unnest($8::bigint[]), unnest($9::bigint[])
+const dayColumns = ['day', 'count', 'bytes', 'firstSequence', 'lastSequence', 'firstTime', 'lastTime'] as const;
+const addingDays = forAccounts(
+  (given) => `
+  INSERT INTO account_day (account, slot, day, count, bytes, "firstSequence", "lastSequence", "firstTime", "lastTime")
+  SELECT account, $9, day, count, bytes, "firstSequence", "lastSequence", "firstTime", "lastTime"
+  FROM ${given(...bigintColumns(...dayColumns))}
   ON CONFLICT (account, day, slot) DO UPDATE SET count = account_day.count + excluded.count,
     bytes = account_day.bytes + excluded.bytes,
     "firstSequence" = least(account_day."firstSequence", excluded."firstSequence"),
     "lastSequence" = greatest(account_day."lastSequence", excluded."lastSequence"),
     "firstTime" = least(account_day."firstTime", excluded."firstTime"),
-    "lastTime" = greatest(account_day."lastTime", excluded."lastTime")`;
+    "lastTime" = greatest(account_day."lastTime", excluded."lastTime")`,
+);
 
 const columnsOf = <Name extends string>(
   rows: readonly { readonly [Each in Name]: number | null }[],
@@ -40,13 +48,17 @@ const addRows = (
   slot: number,
   { totals, days }: { totals: readonly Row<TotalSum>[]; days: readonly Row<DaySum>[] },
 ): Promise<unknown> => {
-  const times = ['firstTime', 'lastTime'] as const;
+  const [addTotals, ofTotals] = addingTotals(
+    db,
+    totals.map(({ account }) => account as number),
+  );
+  const [addDays, ofDays] = addingDays(
+    db,
+    days.map(({ account }) => account as number),
+  );
   return Promise.all([
-    db.run(addTotals, [slot, ...columnsOf(totals, 'account', 'eventID', 'quarter', 'count', ...times)]),
-    db.run(addDays, [
-      slot,
-      ...columnsOf(days, 'account', 'day', 'count', 'bytes', 'firstSequence', 'lastSequence', ...times),
-    ]),
+    db.run(addTotals, [ofTotals, ...columnsOf(totals, ...totalColumns), slot]),
+    db.run(addDays, [ofDays, ...columnsOf(days, ...dayColumns), slot]),
   ]);
 };
 
@@ -65,7 +77,8 @@ export const addToRollups = (db: Transaction, events: readonly CountedEvent[]): 
  * computed: times outside of the quarter are stored, so that reads look at the events. The times and bytes of a day stay: reads
  * assume that each deleted event had the average bytes of its day (usage.ts).
  */
-export const takeFromRollups = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
+export const takeFromRollups = async (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
+  if (events.length === 0) return undefined;
   const { totals, days } = sumsOf(events);
   const unchanged = { bytes: 0, firstSequence: null, lastSequence: null, firstTime: null, lastTime: null };
   return addRows(db, slotOfDeleted, {

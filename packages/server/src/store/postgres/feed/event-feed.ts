@@ -2,7 +2,7 @@
 import type { FedEvents } from '../../report-feed.ts';
 import { createFedEvents } from '../../rules/feed/fed-events.ts';
 import type { RequestOf } from '../../store.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import { daysOf } from '../events/days.ts';
 import { inGroups } from '../events/event-order.ts';
 import { look, rangesOf } from '../events/event-pages.ts';
@@ -14,7 +14,7 @@ const mostPerStep = 2_000;
 
 const wholeAccount = { stretches: undefined };
 
-const readFirstSequence = async (db: Connection, account: number, end: number): Promise<number> => {
+const readFirstSequence = async (db: AccountConnection, account: number, end: number): Promise<number> => {
   const first = await db.get<{ sequence: number }>(
     `SELECT sequence FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT 1`,
     [account],

@@ -13,10 +13,10 @@ import {
 } from '../../rules/feed/fed-owners.ts';
 import type { RequestOf } from '../../store.ts';
 import { statementsForOwners } from '../contacts/statements.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import type { Snapshot, Transaction } from '../transactions/transaction.ts';
 
-const readMerges = async (db: Connection, account: number) =>
+const readMerges = async (db: AccountConnection, account: number) =>
   fedMerges(
     await db.all<{ contact: number; mergedInto: number }>(
       'SELECT contact, "mergedInto" FROM contact WHERE account = $1 AND "mergedInto" IS NOT NULL',
@@ -24,30 +24,27 @@ const readMerges = async (db: Connection, account: number) =>
     ),
   );
 
-const readUsers = async (db: Connection, users: Iterable<number>) => {
+const readUsers = async (db: AccountConnection, users: Iterable<number>) => {
   const lists = await statementsForOwners(db, [...users]);
   return [...lists].map(([user, statements]) => ({ user, stretches: fedStretches(statements) }));
 };
 
 /** What is erased and not deleted yet. */
-const readErased = async (db: Connection, account: number): Promise<FedErasure[]> => {
+const readErased = async (db: AccountConnection, account: number): Promise<FedErasure[]> => {
   const [stretches, contacts] = await Promise.all([
     db.all<{ user: number; after: number; through: number }>(
-      `SELECT s."user", s.after, s.through FROM erased_stretch s JOIN erasure x ON x.erasure = s.erasure WHERE x.account = $1`,
+      'SELECT "user", after, through FROM erased_stretch WHERE account = $1',
       [account],
     ),
-    db.all<{ contact: number }>(
-      'SELECT c.contact FROM erased_contact c JOIN erasure x ON x.erasure = c.erasure WHERE x.account = $1',
-      [account],
-    ),
+    db.all<{ contact: number }>('SELECT contact FROM erased_contact WHERE account = $1', [account]),
   ]);
   return [...stretches, ...contacts];
 };
 
-const readMark = async (db: Connection, change: number): Promise<number> => {
+const readMark = async (db: AccountConnection, change: number): Promise<number> => {
   const last = await db.get<{ mark: number }>(
-    'SELECT mark FROM owner_change WHERE change <= $1 ORDER BY change DESC LIMIT 1',
-    [change],
+    'SELECT mark FROM owner_change WHERE account = $1 AND change <= $2 ORDER BY change DESC LIMIT 1',
+    [db.account, change],
   );
   return last?.mark ?? 0;
 };
@@ -95,9 +92,11 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
   };
 };
 
-/** Deletes the changes that are no longer needed. */
+/** Deletes changes of an account that are no longer needed. The newest stays: its mark tells readers that their place is there. */
 export const trimOwnerChanges = async (db: Transaction): Promise<void> => {
   await db.run(
-    `DELETE FROM owner_change WHERE change <= (SELECT last_value FROM owner_change_number) - ${mostOwnerChanges}`,
+    `DELETE FROM owner_change
+     WHERE account = $1 AND change <= (SELECT max(change) FROM owner_change WHERE account = $1) - ${mostOwnerChanges}`,
+    [db.account],
   );
 };

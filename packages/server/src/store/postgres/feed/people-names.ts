@@ -4,34 +4,33 @@ import type { PeopleNames } from '../../report-feed.ts';
 import type { RequestOf } from '../../store.ts';
 import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { rowsOf, viewsOf } from '../contacts/contact-views.ts';
-import type { Connection } from '../database/connection.ts';
+import type { AccountConnection } from '../database/connection.ts';
 
 /** Reads the numbers of contacts by their contactUUIDs. */
 export const numberContacts = async (
-  db: Connection,
+  db: AccountConnection,
   { account, contactUUIDs }: RequestOf<'numberContacts'>,
 ): Promise<number[]> => {
   const rows = await db.all<{ contact: number }>(
-    'SELECT contact FROM contact WHERE "contactUUID" = ANY ($1::text[]) AND account = $2',
-    [contactUUIDs, account],
+    'SELECT contact FROM contact_name WHERE account = $1 AND "contactUUID" = ANY ($2::text[])',
+    [account, contactUUIDs],
   );
   return rows.map(({ contact }) => contact);
 };
 
 export const namePeople = async (
-  db: Connection,
+  db: AccountConnection,
   { account, users, contacts }: RequestOf<'namePeople'>,
 ): Promise<PeopleNames> => {
   const [namedUsers, found] = await Promise.all([
     db.all<PeopleNames['users'][number]>(
-      'SELECT "user", "userUUID" FROM "user" WHERE "user" = ANY ($1::bigint[]) AND account = $2',
-      [users, account],
+      'SELECT "user", "userUUID" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[])',
+      [account, users],
     ),
     readContacts(db, contacts),
   ]);
-  const rows = found.filter((row) => row.account === account);
-  const merged = rows.filter(({ mergedInto }) => mergedInto !== null);
-  const kept = rows.filter(({ mergedInto }) => mergedInto === null);
+  const merged = found.filter(({ mergedInto }) => mergedInto !== null);
+  const kept = found.filter(({ mergedInto }) => mergedInto === null);
   // One that was merged since the report counted it has the values of its own record only.
   const groups = [...(await rowsOf(db, kept)), ...merged.map((row) => [row])];
   const views = await viewsOf(db, groups);

@@ -7,35 +7,40 @@
 
 import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { usersOf } from '../contacts/statements.ts';
-import { type Connection, lockKeys, Overtaken } from '../database/connection.ts';
+import { type AccountConnection, lockKeys, Overtaken } from '../database/connection.ts';
 
 /** Holds the rows of users. A transaction adds statements of a user only while it holds the user's row. */
-export const holdUsers = (db: Connection, users: readonly number[]): Promise<unknown> =>
-  db.all('SELECT "user" FROM "user" WHERE "user" = ANY ($1::bigint[]) ORDER BY "user" FOR NO KEY UPDATE', [users]);
+export const holdUsers = (db: AccountConnection, users: readonly number[]): Promise<unknown> =>
+  db.all(
+    'SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE',
+    [db.account, users],
+  );
 
 /** Holds the rows of those users that no other transaction holds, and returns these users. */
-export const holdFreeUsers = async (db: Connection, users: readonly number[]): Promise<Set<number>> => {
+export const holdFreeUsers = async (db: AccountConnection, users: readonly number[]): Promise<Set<number>> => {
   if (users.length === 0) return new Set();
   const rows = await db.all<{ user: number }>(
-    'SELECT "user" FROM "user" WHERE "user" = ANY ($1::bigint[]) FOR NO KEY UPDATE SKIP LOCKED',
-    [users],
+    'SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) FOR NO KEY UPDATE SKIP LOCKED',
+    [db.account, users],
   );
   return new Set(rows.map(({ user }) => user));
 };
 
 /** Holds the keys of contacts: before this transaction ends, no other takes them, or finds them in `ensure` (contacts.ts). */
-export const holdKeys = async (db: Connection, rows: readonly ContactRow[]): Promise<void> => {
+export const holdKeys = async (db: AccountConnection, rows: readonly ContactRow[]): Promise<void> => {
   const contacts = rows.map(({ contact }) => contact);
   await Promise.all([
     db.all(
-      `SELECT contact FROM contact_address WHERE "contactEmailaddress" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])
+      `SELECT contact FROM contact_address
+       WHERE account = $1 AND "contactEmailaddress" = ANY ($2::text[]) AND contact = ANY ($3::bigint[])
        ORDER BY "contactEmailaddress" FOR UPDATE`,
-      [rows.map(({ contactEmailaddress }) => contactEmailaddress), contacts],
+      [db.account, rows.map(({ contactEmailaddress }) => contactEmailaddress), contacts],
     ),
     db.all(
-      `SELECT contact FROM contact_external_id WHERE "contactExternalID" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])
+      `SELECT contact FROM contact_external_id
+       WHERE account = $1 AND "contactExternalID" = ANY ($2::text[]) AND contact = ANY ($3::bigint[])
        ORDER BY "contactExternalID" FOR UPDATE`,
-      [rows.map(({ contactExternalID }) => contactExternalID), contacts],
+      [db.account, rows.map(({ contactExternalID }) => contactExternalID), contacts],
     ),
   ]);
 };
@@ -51,7 +56,7 @@ const contactLocks = 64;
  * Takes advisory locks, not `FOR KEY SHARE`: PostgreSQL grants the latter ahead of an erasure that already waits, which could then
  * wait for ever.
  */
-const lockContacts = (db: Connection, contacts: readonly number[], how: 'alone' | 'shared') =>
+const lockContacts = (db: AccountConnection, contacts: readonly number[], how: 'alone' | 'shared') =>
   db.run(
     `SELECT pg_advisory_xact_lock${how === 'shared' ? '_shared' : ''}(${lockKeys.contacts} + key)
      FROM (SELECT DISTINCT contact % ${contactLocks} AS key FROM unnest($1::bigint[]) AS contact ORDER BY key) AS keys`,
@@ -59,11 +64,14 @@ const lockContacts = (db: Connection, contacts: readonly number[], how: 'alone' 
   );
 
 /** Prevents the erasure of contacts until this transaction ends. Throws Overtaken when one is already erased. */
-export const holdContacts = async (db: Connection, contacts: readonly number[]): Promise<void> => {
+export const holdContacts = async (db: AccountConnection, contacts: readonly number[]): Promise<void> => {
   if (contacts.length === 0) return;
   const [, { found }] = await Promise.all([
     lockContacts(db, contacts, 'shared'),
-    db.one<{ found: number }>('SELECT count(*) AS found FROM contact WHERE contact = ANY ($1::bigint[])', [contacts]),
+    db.one<{ found: number }>(
+      'SELECT count(*) AS found FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])',
+      [db.account, contacts],
+    ),
   ]);
   if (found < new Set(contacts).size) throw new Overtaken();
 };
@@ -72,13 +80,16 @@ export const holdContacts = async (db: Connection, contacts: readonly number[]):
  * Holds everything that is erased with contacts who are one person: no other transaction adds to it or changes it before this one
  * ends. Only events of their users can still be stored; they get later sequences. Throws Overtaken when rows changed meanwhile.
  */
-export const holdPerson = async (db: Connection, group: readonly number[]) => {
+export const holdPerson = async (db: AccountConnection, group: readonly number[]) => {
   const [seen, found] = await Promise.all([readContacts(db, group), usersOf(db, group)]);
   const [, , , rows, linked] = await Promise.all([
     holdUsers(db, found),
     holdKeys(db, seen),
     lockContacts(db, group, 'alone'),
-    db.all<ContactRow>('SELECT * FROM contact WHERE contact = ANY ($1::bigint[]) ORDER BY contact FOR UPDATE', [group]),
+    db.all<ContactRow>(
+      'SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[]) ORDER BY contact FOR UPDATE',
+      [db.account, group],
+    ),
     usersOf(db, group),
   ]);
   const isSame = rows.every((row, nth) => haveSameKeys(row, seen[nth]));
@@ -89,10 +100,14 @@ export const holdPerson = async (db: Connection, group: readonly number[]) => {
   if (rows.length < group.length || !isSame || free.size < added.length) throw new Overtaken();
   const users = [...found, ...added];
   await Promise.all([
-    db.all('SELECT claim FROM claim WHERE contact = ANY ($1::bigint[]) ORDER BY contact, claim FOR UPDATE', [group]),
     db.all(
-      `SELECT sequence FROM statement WHERE "user" = ANY ($1::bigint[]) ORDER BY "user", sequence FOR NO KEY UPDATE`,
-      [users],
+      'SELECT claim FROM claim WHERE account = $1 AND contact = ANY ($2::bigint[]) ORDER BY contact, claim FOR UPDATE',
+      [db.account, group],
+    ),
+    db.all(
+      `SELECT sequence FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[])
+       ORDER BY "user", sequence FOR NO KEY UPDATE`,
+      [db.account, users],
     ),
   ]);
   return { rows, users };

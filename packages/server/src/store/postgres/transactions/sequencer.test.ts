@@ -32,21 +32,21 @@ const withWriters = (writers: readonly string[], millisecondsEach: number) =>
   );
 
 test('a reader waits until nothing is under way of what had been drawn', async () => {
-  expect(await waitForSettled(withFloors([3, 7, null], 1))).toBe(9);
-  expect(await waitForSettled(withFloors([3, 12], 1))).toBe(9);
+  expect(await waitForSettled(withFloors([3, 7, null], 1), 1)).toBe(9);
+  expect(await waitForSettled(withFloors([3, 12], 1), 1)).toBe(9);
 });
 
 test('a reader does not wait for ever, however long it takes to ask', async () => {
-  await expect(waitForSettled(withFloors([3, 3, 3, 9], 1_000))).resolves.toBe(9);
-  await expect(waitForSettled(withFloors([3], 1_000))).rejects.toMatchObject({
+  await expect(waitForSettled(withFloors([3, 3, 3, 9], 1_000), 1)).resolves.toBe(9);
+  await expect(waitForSettled(withFloors([3], 1_000), 1)).rejects.toMatchObject({
     code: 'not_kept',
     retryAfterSeconds: 1,
   });
 });
 
 test('a reader waits until all have ended who were writing when it asked, and for nobody else', async () => {
-  expect(await waitForWriters(withWriters([''], 1), 'contact_number')).toBe(9);
-  expect(await waitForWriters(withWriters(['ab', 'bc', 'cd', 'c'], 1), 'contact_number')).toBe(9);
+  expect(await waitForWriters(withWriters([''], 1), 1, 'contact_number')).toBe(9);
+  expect(await waitForWriters(withWriters(['ab', 'bc', 'cd', 'c'], 1), 1, 'contact_number')).toBe(9);
   const stopped = withWriters(['ab', 'b'], 1_000);
-  await expect(waitForWriters(stopped, 'refused_number')).rejects.toMatchObject({ code: 'not_kept' });
+  await expect(waitForWriters(stopped, 1, 'refused_number')).rejects.toMatchObject({ code: 'not_kept' });
 });

@@ -1,14 +1,14 @@
 /**
- * The one order of events and statements, and the current day, over several servers.
+ * The order of an account's events and statements, and its current day, over several servers.
  *
  * Sequences are drawn from one PostgreSQL sequence and committed in any order: 8 may be visible while 7 is still uncommitted.
  * A reader that continues after 8 would never see 7. So a reader continues after a *settled* sequence: all sequences up to it are
  * committed or never will be. Advisory locks show which sequence is settled:
  *
- *   - Before a transaction draws, it reads the last sequence drawn by any transaction, its floor, and takes a lock whose key
- *     includes the floor, until it ends. All sequences that it draws are greater than its floor.
- *   - A reader reads the last sequence drawn, L, then the floors of the held locks, and only then takes its snapshot. The
- *     settled sequence is the least of L and these floors.
+ *   - Before a transaction draws, it reads the last sequence drawn by any transaction, its floor, and takes two locks until it ends:
+ *     one with the key of its account, and one whose key includes the floor. All sequences that it draws are greater than its floor.
+ *   - A reader of an account reads the last sequence drawn, L, then the floors of those who hold the account's lock, and only then
+ *     takes its snapshot. The settled sequence is the least of L and these floors. So no other account's transactions count.
  *
  * Proof that the snapshot misses nothing at or below the settled sequence: let s be drawn, with s <= settled <= L. s was drawn
  * before L was read, so its transaction held its lock by then, with a floor below s. If the lock had still been held when the
@@ -28,41 +28,85 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../../refusal.ts';
+import type { ListedIDs } from '../../rules/accounts/catalogue-rules.ts';
+import type { DayUnderWay } from '../../rules/received-day.ts';
+import type { CatalogueSettings } from '../../store.ts';
+import { integers } from '../database/arrays.ts';
 import { type Connection, lockKeys, type TakenConnection } from '../database/connection.ts';
 
-/** Begins a transaction that writes, beside others or while all others wait. Returns the row of `position`: the current day. */
-export const beginWriting = async (db: TakenConnection, mode: 'beside others' | 'alone') => {
-  const lock = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
-  const results = await db.script(`
-    BEGIN;
-    SELECT ${lock}(${lockKeys.structure});
-    SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order;
-    SELECT day, "clockDay" FROM position`);
-  return results.at(-1)?.[0] as { day: number; clockDay: number };
+/** What `account_position` has of an account. */
+export interface AccountState extends DayUnderWay, CatalogueSettings, Pick<ListedIDs, 'nextEventID'> {
+  readonly account: number;
+  /** Increases with each change of the account's catalogues. */
+  readonly version: number;
+}
+
+export const stateSQL =
+  'SELECT account, day, "clockDay", catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account_position';
+
+type Mode = 'beside others' | 'alone';
+
+const beginHere = async (db: TakenConnection, mode: Mode, accounts: readonly number[]): Promise<AccountState[]> => {
+  const take = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+  // Ascending, so that no two transactions wait for each other.
+  const ascending = [...accounts].sort((a, b) => a - b);
+  const locks = ascending.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
+  const [, states] = await Promise.all([
+    db.script(`
+      BEGIN;
+      SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}), ${locks.join(', ')};
+      SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order`),
+    db.all<AccountState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [
+      integers(ascending, (account) => account),
+    ]),
+  ]);
+  return states;
 };
 
-/** Draws sequences; they are ascending, and greater than all drawn before. */
-export const drawSequences = async (db: Connection, count: number): Promise<number[]> => {
-  // Returns one row of text, because reading a row for each sequence would take longer than drawing it.
+/** On a cluster, the transaction has one account, and takes its locks also where the account's rows are. */
+const beginOnWorker = async (db: TakenConnection, mode: Mode, account: number): Promise<AccountState[]> => {
+  const sql = 'SELECT * FROM begin_writing($1, $2)';
+  const [, states] = await Promise.all([db.script('BEGIN'), db.all<AccountState>(sql, [account, mode === 'alone'])]);
+  return states;
+};
+
+/** Begins a transaction that writes rows of these accounts, beside others or while no other writes them. Returns their states. */
+export const beginWriting = async (
+  db: TakenConnection,
+  mode: Mode,
+  accounts: readonly number[],
+): Promise<ReadonlyMap<number, AccountState>> => {
+  const states = db.isSpread
+    ? await beginOnWorker(db, mode, accounts[0] as number)
+    : await beginHere(db, mode, accounts);
+  return new Map(states.map((state) => [state.account, state]));
+};
+
+/** Draws numbers from a PostgreSQL sequence; they are ascending, and greater than all drawn before. */
+export const drawNumbers = async (
+  db: Connection,
+  numbers: 'event_order' | 'user_number' | 'refused_number',
+  count: number,
+): Promise<number[]> => {
+  if (count === 0) return [];
+  // Returns one row of text, because reading a row for each number would take longer than drawing it.
   const { drawn } = await db.one<{ drawn: string }>(
-    `SELECT string_agg(nextval('event_order')::text, ' ') AS drawn FROM generate_series(1, $1)`,
+    `SELECT string_agg(nextval('${numbers}')::text, ' ') AS drawn FROM generate_series(1, $1)`,
     [count],
   );
   return drawn.split(' ').map(Number);
 };
 
-/** The high bits that mark a lock key as a floor, as pg_locks shows them in classid. */
-const floorClass = 2 ** 30;
+export const drawSequences = (db: Connection, count: number): Promise<number[]> =>
+  drawNumbers(db, 'event_order', count);
 
-const heldFloors = `
-  FROM pg_locks
-  WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND objsubid = 1 AND classid::bigint >= ${floorClass} AND classid::bigint < ${2 * floorClass} AND granted`;
+/** SQL for the floors that are held by writers of an account; 0: of any. Runs where the account's rows are. */
+const heldFloors = (account: number) =>
+  account === 0
+    ? 'FROM held_floors(0) AS held'
+    : `FROM account_position p, held_floors(p.account) AS held WHERE p.account = ${account}`;
 
-/** Two statements that run in this order: the floors must be read second. */
-const settledSQL = `
-  SELECT last_value AS last FROM event_order;
-  SELECT min(((classid::bigint << 32) | objid::bigint) - ${lockKeys.floors}) AS floor ${heldFloors}`;
+type Asked = Pick<TakenConnection, 'script'>;
 
 export interface Settled {
   /** The last sequence that was drawn. */
@@ -71,8 +115,11 @@ export interface Settled {
   readonly settled: number;
 }
 
-export const readSettled = async (db: Pick<TakenConnection, 'script'>): Promise<Settled> => {
-  const [[position], [held]] = (await db.script(settledSQL)) as [[{ last: number }], [{ floor: number | null }]];
+/** Reads what is settled of an account; 0: of all. Two statements that run in this order: the floors must be read second. */
+export const readSettled = async (db: Asked, account: number): Promise<Settled> => {
+  const [[position], [held]] = (await db.script(`
+    SELECT last_value AS last FROM event_order;
+    SELECT min(held.floor) AS floor ${heldFloors(account)}`)) as [[{ last: number }], [{ floor: number | null }]];
   return { last: position.last, settled: Math.min(position.last, held.floor ?? position.last) };
 };
 
@@ -94,27 +141,34 @@ const askAgainUntil = async (isSo: () => Promise<boolean>): Promise<void> => {
 };
 
 /**
- * Waits until all sequences drawn before this call are settled, which includes everything acknowledged before. Returns the last
+ * Waits until all of an account's sequences drawn before this call are settled, which includes everything acknowledged before. Returns the last
  * of them. Takes as long as the longest transaction under way: milliseconds.
  */
-export const waitForSettled = async (db: Pick<TakenConnection, 'script'>): Promise<number> => {
-  const { last, settled } = await readSettled(db);
-  if (settled < last) await askAgainUntil(async () => (await readSettled(db)).settled >= last);
+export const waitForSettled = async (db: Asked, account: number): Promise<number> => {
+  const { last, settled } = await readSettled(db, account);
+  if (settled < last) await askAgainUntil(async () => (await readSettled(db, account)).settled >= last);
   return last;
 };
 
 /** Two statements that run in this order. Before the first number is drawn, `last_value` is that number. */
-const writersSQL = (numbers: string) => `
-  SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM ${numbers};
-  SELECT virtualtransaction AS writer ${heldFloors}`;
+const lastSQL = {
+  contact_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM contact_number',
+  refused_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM refused_number',
+  // Triggers draw these where the account's rows are. A lower number was drawn before the last one that is committed.
+  owner_change: (account: number) =>
+    `SELECT coalesce(max(change), 0)::bigint AS last FROM owner_change WHERE account = ${account}`,
+} as const;
+const writersSQL = (account: number, numbers: keyof typeof lastSQL) => `
+  ${lastSQL[numbers](account)};
+  SELECT held.writer ${heldFloors(account)}`;
 
 /** As `waitForSettled`, for the numbers of contacts, refused requests or changes of owners. Returns the last number drawn before this call. */
-export const waitForWriters = async (
-  db: Pick<TakenConnection, 'script'>,
-  numbers: 'contact_number' | 'refused_number' | 'owner_change_number',
-): Promise<number> => {
+export const waitForWriters = async (db: Asked, account: number, numbers: keyof typeof lastSQL): Promise<number> => {
   const read = async () => {
-    const [[drawn], held] = (await db.script(writersSQL(numbers))) as [[{ last: number }], { writer: string }[]];
+    const [[drawn], held] = (await db.script(writersSQL(account, numbers))) as [
+      [{ last: number }],
+      { writer: string }[],
+    ];
     return { last: drawn.last, writers: held.map(({ writer }) => writer) };
   };
   const { last, writers } = await read();

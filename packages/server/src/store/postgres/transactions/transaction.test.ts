@@ -19,7 +19,8 @@ beforeAll(async () => {
 afterAll(() => pool.close());
 
 const countOf = async (name: string) =>
-  (await readOnce(pool, (db) => db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1', [name])))?.count;
+  (await readOnce(pool, 0, (db) => db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1', [name])))
+    ?.count;
 const add = 'UPDATE thing SET count = count + 1 WHERE name = $1';
 
 describe('a transaction', () => {
@@ -30,7 +31,7 @@ describe('a transaction', () => {
       go = resolve;
     });
     const each = (first: string, second: string) =>
-      write(pool, 'beside others', async (db) => {
+      write(pool, 'beside others', 0, async (db) => {
         await db.run(add, [first]);
         met += 1;
         if (met >= 2) go();
@@ -45,7 +46,7 @@ describe('a transaction', () => {
   test('that is refused leaves nothing, and remembers nothing', async () => {
     const before = await countOf('one');
     let remembered = false;
-    const work = write(pool, 'beside others', async (db) => {
+    const work = write(pool, 'beside others', 0, async (db) => {
       await db.run(add, ['one']);
       db.whenCommitted(() => {
         remembered = true;
@@ -58,7 +59,7 @@ describe('a transaction', () => {
 
   test('goes on without the attempt that is refused', async () => {
     const before = (await countOf('one')) ?? 0;
-    await write(pool, 'beside others', async (db) => {
+    await write(pool, 'beside others', 0, async (db) => {
       await db.run(add, ['one']);
       const refused = db.attempt(async () => {
         await db.run(add, ['one']);
@@ -72,7 +73,7 @@ describe('a transaction', () => {
 
   test('is not committed when a statement of it has failed, even where nobody saw that', async () => {
     const before = await countOf('one');
-    const work = write(pool, 'beside others', async (db) => {
+    const work = write(pool, 'beside others', 0, async (db) => {
       await db.run(add, ['one']);
       await db.run('SELECT 1 / 0').catch(() => {});
     });
@@ -87,7 +88,7 @@ describe('a transaction', () => {
       goOn = resolve;
     });
     let late: Promise<unknown> = Promise.resolve();
-    const work = write(pool, 'beside others', async (db) => {
+    const work = write(pool, 'beside others', 0, async (db) => {
       late = refused.then(() => db.run(add, ['one']));
       late.catch(() => {});
       setImmediate(goOn);
@@ -101,7 +102,7 @@ describe('a transaction', () => {
   test('that gives in to others again and again is refused in the end, and may be tried later', async () => {
     const before = await countOf('one');
     let tries = 0;
-    const work = write(pool, 'beside others', async (db) => {
+    const work = write(pool, 'beside others', 0, async (db) => {
       tries += 1;
       await db.run(add, ['one']);
       await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$");
@@ -112,7 +113,7 @@ describe('a transaction', () => {
 
   test('whose attempt has a fault is undone as a whole', async () => {
     const before = await countOf('one');
-    const work = write(pool, 'beside others', async (db) => {
+    const work = write(pool, 'beside others', 0, async (db) => {
       await db.run(add, ['one']);
       await db.attempt(() => db.run('SELECT 1 / 0')).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
       await db.run(add, ['one']);
@@ -127,7 +128,7 @@ describe('a transaction', () => {
     const failing = (code: string) => `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`;
     let tries = 0;
     const work = (code: string) => () =>
-      write(pool, 'beside others', async (db) => {
+      write(pool, 'beside others', 0, async (db) => {
         tries += 1;
         const fails = deeply(10, () => (tries === 1 ? db.script(failing(code)) : db.script('SELECT 1')));
         await Promise.all([fails, db.run(add, ['one'])]);
@@ -141,7 +142,7 @@ describe('a transaction', () => {
 
   test('that finds the disk full is refused for a little longer', async () => {
     const before = await countOf('one');
-    const work = write(pool, 'beside others', async (db) => {
+    const work = write(pool, 'beside others', 0, async (db) => {
       await db.run(add, ['one']);
       await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$");
     });
@@ -152,13 +153,13 @@ describe('a transaction', () => {
   test('whose connection is lost leaves nothing, and its connection is not used again', async () => {
     const before = await countOf('one');
     const single = openPool(databaseURL, 1);
-    const lost = write(single, 'beside others', async (db) => {
+    const lost = write(single, 'beside others', 0, async (db) => {
       await db.run(add, ['one']);
       await db.run('SELECT pg_terminate_backend(pg_backend_pid())');
     });
     await expect(lost).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
     expect(await countOf('one')).toBe(before);
-    await write(single, 'beside others', (db) => db.run(add, ['one']));
+    await write(single, 'beside others', 0, (db) => db.run(add, ['one']));
     expect(await countOf('one')).toBe((before as number) + 1);
     await single.close();
   });
@@ -166,7 +167,7 @@ describe('a transaction', () => {
   test('that is carried out alone begins when others have ended', async () => {
     const order: string[] = [];
     let end = () => {};
-    const beside = write(pool, 'beside others', async (db) => {
+    const beside = write(pool, 'beside others', 0, async (db) => {
       await db.run(add, ['one']);
       order.push('beside others');
       await new Promise<void>((resolve) => {
@@ -175,7 +176,7 @@ describe('a transaction', () => {
       order.push('ended');
     });
     await expect.poll(() => order).toEqual(['beside others']);
-    const alone = write(pool, 'alone', async () => order.push('alone'));
+    const alone = write(pool, 'alone', 0, async () => order.push('alone'));
     end();
     await Promise.all([beside, alone]);
     expect(order).toEqual(['beside others', 'ended', 'alone']);
@@ -183,10 +184,10 @@ describe('a transaction', () => {
 });
 
 test('a read is of one moment', async () => {
-  const [first, second] = await readSnapshot(pool, 'now', async (db) => {
+  const [first, second] = await readSnapshot(pool, 'now', 0, async (db) => {
     const ask = () => db.get<{ count: number }>("SELECT count FROM thing WHERE name = 'one'");
     const before = await ask();
-    await write(pool, 'beside others', (other) => other.run(add, ['one']));
+    await write(pool, 'beside others', 0, (other) => other.run(add, ['one']));
     return [before, await ask()];
   });
   expect(second).toEqual(first);
@@ -195,26 +196,26 @@ test('a read is of one moment', async () => {
 test('a connection on which a read did not end well is not used again', async () => {
   const single = openPool(databaseURL, 1);
   const process = 'SELECT pg_backend_pid() AS process';
-  const first = await readSnapshot(single, 'now', async (db) => {
+  const first = await readSnapshot(single, 'now', 0, async (db) => {
     const answer = await db.one<{ process: number }>(process);
     await db.run('SELECT 1 / 0').catch(() => {});
     return answer;
   });
-  const second = await readSnapshot(single, 'now', (db) => db.one<{ process: number }>(process));
-  expect(await readSnapshot(single, 'now', (db) => db.one(process))).toEqual(second);
+  const second = await readSnapshot(single, 'now', 0, (db) => db.one<{ process: number }>(process));
+  expect(await readSnapshot(single, 'now', 0, (db) => db.one(process))).toEqual(second);
   expect(second).not.toEqual(first);
   await single.close();
 });
 
 test('a database that is not there is a mistake of the settings: nobody is told to try later', async () => {
   const wrong = openPool(databaseURL.replace(/[^/]+$/, 'no_such_database'), 1);
-  await expect(readOnce(wrong, async () => {})).rejects.toMatchObject({ code: '3D000' });
+  await expect(readOnce(wrong, 0, async () => {})).rejects.toMatchObject({ code: '3D000' });
   await wrong.close();
 });
 
 test('without a database the answer is that nothing can be kept now', async () => {
   const away = openPool('postgres://nobody@%2Fnowhere/nothing', 1);
-  await expect(write(away, 'beside others', async () => {})).rejects.toMatchObject({ code: 'not_kept' });
-  await expect(readOnce(away, async () => {})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+  await expect(write(away, 'beside others', 0, async () => {})).rejects.toMatchObject({ code: 'not_kept' });
+  await expect(readOnce(away, 0, async () => {})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
   await away.close();
 });

@@ -2,25 +2,35 @@
 import { Refusal } from '../../../refusal.ts';
 import { type DayUnderWay, dayAt } from '../../rules/received-day.ts';
 import {
-  type Connection,
+  type AccountConnection,
   type ConnectionPool,
   codeOf,
   isConflict,
   isNotNow,
   type TakenConnection,
 } from '../database/connection.ts';
-import { beginDay } from '../events/days.ts';
-import { beginWriting, readSettled, type Settled, waitForSettled, waitForWriters } from './sequencer.ts';
+import { beginDay, DayMissing, prepareDay } from '../events/days.ts';
+import {
+  type AccountState,
+  beginWriting,
+  readSettled,
+  type Settled,
+  waitForSettled,
+  waitForWriters,
+} from './sequencer.ts';
 
-/** A transaction that writes. */
-export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 'script'> {
+/** A transaction that writes rows of one account; `of` returns the same one for another of its accounts, if it has several. */
+export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'isSpread' | 'script'> {
   readonly currentDay: DayUnderWay;
+  /** The account's state when this transaction began. */
+  readonly begun: AccountState;
+  of(account: number): Transaction;
   /**
-   * Returns the day of something received at a time. When it is not the current day, this throws: the transaction is rolled
-   * back, the day begins, and the work runs again.
+   * Returns the day of something received at a time. When it is not the account's current day, this throws: the transaction is
+   * rolled back, the day begins, and the work runs again.
    */
   dayOf(receivedTime: number): number;
-  /** Ends this attempt unless no other transaction writes; the work then runs again, alone. */
+  /** Ends this attempt unless no other transaction writes rows of the account; the work then runs again, alone. */
   requireAlone(): void;
   /** Calls `remember` after the commit, to update what is held in memory. */
   whenCommitted(remember: () => void): void;
@@ -28,22 +38,34 @@ export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 
   attempt<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
-/** A transaction that reads the database as it is at one moment. */
-export interface Snapshot extends Connection {
+/** A transaction that reads an account as it is at one moment. */
+export interface Snapshot extends AccountConnection {
   /** The snapshot holds all rows with numbers up to this one: sequences, contacts, refused requests or changes of owners, as `moments` says. */
   readonly settled: Promise<Settled['settled']>;
 }
 
 class OtherDay extends Error {
+  readonly account: number;
   readonly receivedTime: number;
 
-  constructor(receivedTime: number) {
+  constructor(account: number, receivedTime: number) {
     super('a day begins');
+    this.account = account;
     this.receivedTime = receivedTime;
   }
 }
 
 class NotAlone extends Error {}
+
+/** The state of an account that is not there any more. */
+const gone: Omit<AccountState, 'account'> = {
+  day: -1,
+  clockDay: -1,
+  version: -1,
+  strict: false,
+  browserCatalogue: false,
+  nextEventID: 1,
+};
 
 /** How often a transaction that conflicts with another is tried. */
 const mostTries = 10;
@@ -92,27 +114,23 @@ const withConnection = async <Value>(
 /** Receives how long the statement COMMIT took, in seconds. */
 type OnCommit = (seconds: number) => void;
 
-const carryOut = async <Value>(
+type Mode = 'beside others' | 'alone';
+/** The number of an account, or of several. */
+type Accounts = number | readonly number[];
+const listOf = (accounts: Accounts): readonly number[] => (typeof accounts === 'number' ? [accounts] : accounts);
+
+const createTransaction = (
   db: TakenConnection,
-  mode: 'beside others' | 'alone',
-  work: (transaction: Transaction) => Promise<Value>,
-  onCommit: OnCommit,
-): Promise<Value> => {
-  const currentDay = await beginWriting(db, mode);
-  const remembering: (() => void)[] = [];
-  const value = await work({
+  mode: Mode,
+  { states, remembering }: { states: ReadonlyMap<number, AccountState>; remembering: (() => void)[] },
+): ((account: number) => Transaction) => {
+  const shared = {
     ...db,
-    currentDay,
-    dayOf(receivedTime) {
-      const { day, clockDay } = dayAt(currentDay, receivedTime);
-      if (day !== currentDay.day || clockDay !== currentDay.clockDay) throw new OtherDay(receivedTime);
-      return day;
-    },
     requireAlone() {
       if (mode !== 'alone') throw new NotAlone('this must run alone');
     },
-    whenCommitted: (remember) => remembering.push(remember),
-    async attempt(attempted) {
+    whenCommitted: (remember: () => void) => void remembering.push(remember),
+    async attempt<Value>(attempted: () => Promise<Value>) {
       await db.script('SAVEPOINT attempt');
       try {
         const done = await attempted();
@@ -123,7 +141,40 @@ const carryOut = async <Value>(
         throw error;
       }
     },
-  });
+  };
+  const made = new Map<number, Transaction>();
+  const of = (account: number): Transaction => {
+    const found = made.get(account);
+    if (found) return found;
+    const begun = states.get(account) ?? { ...gone, account };
+    const transaction: Transaction = {
+      ...shared,
+      account,
+      currentDay: begun,
+      begun,
+      of,
+      dayOf(receivedTime) {
+        const { day, clockDay } = dayAt(begun, receivedTime);
+        if (day !== begun.day || clockDay !== begun.clockDay) throw new OtherDay(account, receivedTime);
+        return day;
+      },
+    };
+    made.set(account, transaction);
+    return transaction;
+  };
+  return of;
+};
+
+const carryOut = async <Value>(
+  db: TakenConnection,
+  mode: Mode,
+  accounts: readonly number[],
+  work: (transaction: Transaction) => Promise<Value>,
+  onCommit: OnCommit,
+): Promise<Value> => {
+  const states = await beginWriting(db, mode, accounts);
+  const remembering: (() => void)[] = [];
+  const value = await work(createTransaction(db, mode, { states, remembering })(accounts[0] as number));
   const began = performance.now();
   await db.commit();
   onCommit((performance.now() - began) / 1_000);
@@ -132,23 +183,28 @@ const carryOut = async <Value>(
 };
 
 /**
- * Runs the work in one transaction, beside others or while no other writes; it is committed and synced when the promise resolves.
- * The work may run several times: after a conflict with another transaction, and when a day begins.
+ * Runs the work in one transaction, beside others or while no other writes rows of its accounts; it is committed and synced when the
+ * promise resolves. The work gets the transaction of the first account, and may run several times: after a conflict with another
+ * transaction, and when a day begins.
  */
 export const write = async <Value>(
   pool: ConnectionPool,
-  mode: 'beside others' | 'alone',
+  mode: Mode,
+  accounts: Accounts,
   work: (transaction: Transaction) => Promise<Value>,
   onCommit: OnCommit = () => {},
 ): Promise<Value> => {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await withConnection(pool, (db) => carryOut(db, mode, work, onCommit));
+      return await withConnection(pool, (db) => carryOut(db, mode, listOf(accounts), work, onCommit));
     } catch (error) {
-      if (error instanceof NotAlone) return write(pool, 'alone', work);
-      if (error instanceof OtherDay) {
-        const { receivedTime } = error;
-        await write(pool, 'alone', (db) => beginDay(db, receivedTime));
+      if (error instanceof NotAlone) return write(pool, 'alone', accounts, work);
+      if (error instanceof DayMissing) {
+        const { day } = error;
+        await withConnection(pool, (db) => prepareDay(db, day));
+      } else if (error instanceof OtherDay) {
+        const { account, receivedTime } = error;
+        await write(pool, 'alone', account, (db) => beginDay(db, receivedTime));
       } else if (!isConflict(error)) throw error;
       else if (tries === mostTries) throw notKept(error);
     }
@@ -158,38 +214,42 @@ export const write = async <Value>(
 /** The kinds of moments to read at; each returns the number up to which all rows are settled (sequencer.ts). */
 const moments = {
   now: async () => 0,
-  settled: async (db: TakenConnection) => (await readSettled(db)).settled,
+  settled: async (db: TakenConnection, account: number) => (await readSettled(db, account)).settled,
   'all settled': waitForSettled,
-  'all contacts settled': (db: TakenConnection) => waitForWriters(db, 'contact_number'),
-  'all refused settled': (db: TakenConnection) => waitForWriters(db, 'refused_number'),
-  'all owners settled': (db: TakenConnection) => waitForWriters(db, 'owner_change_number'),
+  'all contacts settled': (db: TakenConnection, account: number) => waitForWriters(db, account, 'contact_number'),
+  'all refused settled': (db: TakenConnection, account: number) => waitForWriters(db, account, 'refused_number'),
+  'all owners settled': (db: TakenConnection, account: number) => waitForWriters(db, account, 'owner_change'),
 };
 export type Moment = keyof typeof moments;
 
 /**
- * Runs reads in one snapshot. With `all`, waits for a moment at which everything acknowledged before this call is settled.
+ * Runs reads of an account in one snapshot. With `all`, waits for a moment at which everything acknowledged before this call is settled.
  * `settings` are SQL statements that change settings for this transaction.
  */
 export const readSnapshot = <Value>(
   pool: ConnectionPool,
   wanted: Moment,
+  account: number,
   work: (db: Snapshot) => Promise<Value>,
   settings = '',
 ): Promise<Value> =>
   withConnection(
     pool,
     async (db) => {
-      const settled = moments[wanted](db);
+      const settled = moments[wanted](db, account);
       // Only a snapshot that is taken after all is settled shows all of it.
       if (wanted.startsWith('all ')) await settled;
       // PostgreSQL executes pipelined statements in the order in which they were sent.
       const begun = db.script(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`);
-      const [value] = await Promise.all([work({ ...db, settled }), begun, settled]);
+      const [value] = await Promise.all([work({ ...db, account, settled }), begun, settled]);
       return value;
     },
     endBehind,
   );
 
 /** Runs a read of one statement, which needs no transaction to see one moment. */
-export const readOnce = <Value>(pool: ConnectionPool, work: (db: Connection) => Promise<Value>): Promise<Value> =>
-  withConnection(pool, work);
+export const readOnce = <Value>(
+  pool: ConnectionPool,
+  account: number,
+  work: (db: AccountConnection) => Promise<Value>,
+): Promise<Value> => withConnection(pool, (db) => work({ ...db, account }));

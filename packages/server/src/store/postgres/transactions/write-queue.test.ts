@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newEvent } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
-import { createWriteQueue, mostUnderWay } from './write-queue.ts';
+import { createWriteQueue, mostAccounts, mostUnderWay } from './write-queue.ts';
 
 const batchOf = (count: number): EventBatch => ({
   account: 1,
@@ -56,6 +56,31 @@ describe('batches', () => {
     expect(commits).toEqual([[3_000], [3_000, 900], [5_000]]);
     await goOn();
     expect(await Promise.all(asked)).toHaveLength(4);
+  });
+
+  test('of many accounts take turns, and those of one account go together', async () => {
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueue(keep, undefined, 1);
+    const of = (account: number, count: number) => ask({ ...batchOf(count), account });
+    // The first accounts take all connections.
+    const asked = Array.from({ length: mostUnderWay }, (_, nth) => of(nth, 1));
+    await turn();
+    asked.push(of(8, 3_000), of(8, 3_000), of(9, 2), of(8, 1), of(10, 3), of(9, 4));
+    await goOn();
+    await turn();
+    expect(commits.slice(mostUnderWay)).toEqual([[3_000], [2, 4], [3], [3_000, 1]]);
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(mostUnderWay + 6);
+  });
+
+  test('of no more than so many accounts are in one commit', async () => {
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueue(keep);
+    const asked = Array.from({ length: mostAccounts + 1 }, (_, account) => ask({ ...batchOf(1), account }));
+    await turn();
+    expect(commits.map(({ length }) => length)).toEqual([mostAccounts, 1]);
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(mostAccounts + 1);
   });
 
   test('are tried one by one when their commit has a fault, which stays with the one that has it', async () => {

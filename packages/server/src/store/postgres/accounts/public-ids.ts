@@ -1,0 +1,40 @@
+/**
+ * The IDs by which clients know accounts and tokens, by their numbers. On a Citus cluster those tables are on the coordinator, and no
+ * statement joins them with tables of accounts.
+ */
+import type { TokenKind } from '@firsthand/contract/account/tokens';
+import type { Connection } from '../database/connection.ts';
+
+const distinct = (numbers: readonly (number | null)[]): number[] => [
+  ...new Set(numbers.filter((number) => number !== null)),
+];
+
+export const accountUUIDsOf = async (db: Connection, accounts: readonly number[]): Promise<Map<number, string>> => {
+  if (accounts.length === 0) return new Map();
+  const rows = await db.all<{ account: number; accountUUID: string }>(
+    'SELECT account, "accountUUID" FROM account WHERE account = ANY ($1::integer[])',
+    [distinct(accounts)],
+  );
+  return new Map(rows.map(({ account, accountUUID }) => [account, accountUUID]));
+};
+
+interface TokenIDs {
+  readonly token: number;
+  readonly tokenID: string;
+  readonly tokenKind: TokenKind;
+  readonly tokenText: string | null;
+  readonly memberID: string | null;
+}
+
+/** Null stands for no token. */
+export const tokenIDsOf = async (
+  db: Connection,
+  tokens: readonly (number | null)[],
+): Promise<Map<number, TokenIDs>> => {
+  if (tokens.length === 0) return new Map();
+  const rows = await db.all<TokenIDs>(
+    `SELECT token, "tokenID", kind AS "tokenKind", text AS "tokenText", "memberID" FROM token WHERE token = ANY ($1::integer[])`,
+    [distinct(tokens)],
+  );
+  return new Map(rows.map((row) => [row.token, row]));
+};
