@@ -48,6 +48,20 @@ const scrape = async (url: string, headers: Record<string, string> = { Authoriza
   return parse(await response.text());
 };
 
+/** The same, once nothing of what the server does after its answers is under way. */
+const scrapeAtRest = async (url: string) => {
+  let scraped = await scrape(url);
+  const isAtRest = ({ samples }: typeof scraped) =>
+    samples.some(({ name, value }) => name === 'firsthand_queue_bytes' && value === 0);
+  await expect
+    .poll(async () => {
+      if (!isAtRest(scraped)) scraped = await scrape(url);
+      return isAtRest(scraped);
+    })
+    .toBe(true);
+  return scraped;
+};
+
 /** A server after some traffic: on both ports. */
 const busyServer = async () => {
   const lines: { msg: string; port?: number }[] = [];
@@ -71,7 +85,7 @@ const busyServer = async () => {
 describe('metrics', () => {
   it('are counted as they happen, and read by what reads the text format', async () => {
     const { url, alone } = await busyServer();
-    const { samples, types } = await scrape(url);
+    const { samples, types } = await scrapeAtRest(url);
     const numberOf = (name: string, labels: object = {}) =>
       samples.find(
         (sample) =>
