@@ -51,7 +51,7 @@ export const Live = () => {
         <h1>Live</h1>
         {(answer.value || answer.problem === undefined) && (
           <p class="now">
-            <strong>{answer.value ? formatWhole(answer.value.people) : '–'}</strong> people in the last five minutes
+            People in the last five minutes: <strong>{answer.value ? formatWhole(answer.value.people) : '–'}</strong>
           </p>
         )}
       </header>

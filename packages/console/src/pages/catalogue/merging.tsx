@@ -99,7 +99,7 @@ export const MergeDialog = ({
           </Field>
           <p>
             {kept && other && consequence(kind, labelOf(kept), labelOf(other))}
-            {kind === 'event' && other && ` That is ${formatWhole(other.uses?.count ?? 0)} events until now.`}
+            {kind === 'event' && other && ` Events until now: ${formatWhole(other.uses?.count ?? 0)}.`}
             {kept?.browser &&
               other?.browser === false &&
               ` Pages may use “${labelOf(kept)}”, so they may use “${labelOf(other)}” then, too.`}

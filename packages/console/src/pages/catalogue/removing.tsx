@@ -16,7 +16,7 @@ interface EntryProps {
 const consequences = ({ kind, entry }: EntryProps): string => {
   switch (kind) {
     case 'event':
-      return `${formatWhole(entry.uses?.count ?? 0)} events of this kind stay as they are and show the number ${entry.id} in place of the name.`;
+      return `Events of this kind (${formatWhole(entry.uses?.count ?? 0)} until now) stay as they are and show the number ${entry.id} in place of the name.`;
     case 'attr':
       return 'The attribute and its value are taken away from every contact that has them. Events stay as they are and show the ID in place of the name.';
     case 'tag':

@@ -86,7 +86,7 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
 export const Funnel = () => {
   const steps = stepsIn();
   if (steps.length === 0)
-    return <Empty title="No event has arrived yet. A funnel needs events, which are listed here by themselves." />;
+    return <Empty title="No event has arrived yet. Choose the steps here once events are stored." />;
   return (
     <>
       <Card title="Steps" class="steps-card">

@@ -32,7 +32,7 @@ const Erase = ({ contact, close }: DialogProps) => {
   return (
     <Dialog title={`Erase ${name}?`} close={close}>
       <p>
-        The contact and all its events go out of every answer at once, and out of the files afterwards.{' '}
+        The contact and all its events disappear at once and are deleted from the files afterwards.{' '}
         <strong>This cannot be undone.</strong> Its browsers become anonymous.
       </p>
       <form class="stacked" onSubmit={erase}>
@@ -95,7 +95,7 @@ export const Actions = ({ contact, again }: { readonly contact: Contact; readonl
       {open === 'merge' && (
         <ContactChoice
           title="Who is the same person?"
-          explains="The one you choose becomes part of this contact: this one stands for both. No event is rewritten, and you can undo it."
+          explains="The contact you choose becomes part of this one. No event is rewritten, and you can undo the merge."
           without={contactUUID}
           choose={merge}
           close={close}

@@ -40,7 +40,7 @@ const Revoke = ({ link: { shareID, shareName }, after }: RevokeProps) => {
       {isOpen && (
         <Dialog title={`Revoke the link to “${shareName}”?`} close={close}>
           <p>
-            Whoever opens it sees that it is not valid any more. <strong>This cannot be undone.</strong>
+            The link then says that it is not valid any more. <strong>This cannot be undone.</strong>
           </p>
           <p class="dialog-actions">
             <button type="button" onClick={close}>

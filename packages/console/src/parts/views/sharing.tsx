@@ -127,7 +127,7 @@ export const Share = ({ viewName, close }: ShareProps) => {
         )}
       </Field>
       <div class="shown-to-others">
-        <p>Whoever has the link sees, without signing in, for “{rangeInWords()}”:</p>
+        <p>Everybody with the link sees this without signing in, for “{rangeInWords()}”:</p>
         <ul>
           {shared.map(({ part, title }) => (
             <li key={part}>{title}</li>
@@ -135,7 +135,7 @@ export const Share = ({ viewName, close }: ShareProps) => {
         </ul>
         <p class="soft">
           {conditions.value.length > 0 &&
-            `The numbers are only those of the filter “${conditions.value.map(inWords).join(' and ')}”. Whoever has the link doesn’t see the filter, and can’t change it. `}
+            `The numbers are only those of the filter “${conditions.value.map(inWords).join(' and ')}”. People with the link neither see nor change the filter. `}
           Nothing else can be read with it: no people and no other range. Values such as the paths of pages are shown;
           e-mail addresses in them are hidden.
           {leftOut.length > 0 &&

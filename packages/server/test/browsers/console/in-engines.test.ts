@@ -38,7 +38,7 @@ describeEngines('the console', (engine) => {
     expect(await tab.run(stored)).toBe('[{},{},""]');
 
     await presses(tab, 'Live');
-    await sees(tab, 'people in the last five minutes');
+    await sees(tab, 'People in the last five minutes');
     await shop.api.logEvent({ userUUID: 'visitor-number-1', eventName: `Seen in ${engine.name}` });
     await sees(tab, `Seen in ${engine.name}`);
 
@@ -98,7 +98,7 @@ describeEngines('the console', (engine) => {
     await fills(tab, '#emailaddress', invited.memberEmailaddress);
     await fills(tab, '#password', password);
     await presses(tab, 'Sign in');
-    await sees(tab, 'people in the last five minutes');
+    await sees(tab, 'People in the last five minutes');
     expect(await tab.run(stored)).toBe('[{},{},""]');
     await tab.close();
   });
