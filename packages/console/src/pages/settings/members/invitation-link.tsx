@@ -26,7 +26,8 @@ export const InvitationLink = ({ invited, close }: { readonly invited: Invited; 
       <div ref={place} tabIndex={-1}>
         <p>
           <strong>Send this link to that person only: it is shown this once.</strong> The person who opens it chooses
-          the password, or makes a passkey, in place of earlier ones. It works until <At time={expiresTime} form="long" />.
+          the password, or makes a passkey, in place of earlier ones. It works until{' '}
+          <At time={expiresTime} form="long" />.
         </p>
         {isOnThisMachine() && (
           <p class="problem">It works on this machine only. Set CONSOLE_ORIGIN to let others in.</p>
