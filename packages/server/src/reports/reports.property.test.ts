@@ -453,6 +453,28 @@ test('the first of many groups are those of the model', async () => {
   );
 });
 
+test('a group with few sessions, but with the most people, is the first', async () => {
+  const world = createFeed();
+  const account = worlds.push(world);
+  let eventTime = 0;
+  const look = (page: string, user: number, contact = 0, pause = minute) => {
+    eventTime += pause;
+    world.log([{ user, contact, eventID: 1, eventTime, attributes: new Map([['page', page]]) }]);
+  };
+  // One session of four contacts, who share a browser.
+  for (const contact of [1, 2, 3, 4]) look('/a', 1, contact);
+  for (const user of [2, 3, 4]) look('/b', user);
+  for (const user of [2, 3]) look('/c', user, 0, hour);
+  for (const nth of Array(9).keys()) look(`/d${nth}`, 5, 0, hour);
+  for (const sort of ['people', 'users', 'sessions', 'events'] as const)
+    await check(account, {
+      ...withRange({ edges: [0, 100 * hour] }),
+      report: 'breakdown',
+      ...{ robots: false, condition: null, value: null, offsets: [[0, 0]], sort, limit: 1 },
+      dimensions: [{ attrID: 'page', of: 'first' }],
+    });
+});
+
 test('a session whose first events were deleted for their age counts with the others', async () => {
   const world = createFeed();
   const account = worlds.push(world);

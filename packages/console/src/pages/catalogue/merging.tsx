@@ -37,6 +37,12 @@ const consequence = (kind: Kind, kept: string, other: string): string => {
   }
 };
 
+/** Whether pages may use an ID is said by the entry that it counts as. */
+const forPages = (kept: Entry, other: string): string =>
+  kept.browser
+    ? `Pages may use “${labelOf(kept)}”, so they may use “${other}” then, too.`
+    : `Pages may not use “${labelOf(kept)}”: what they send with “${other}” is refused from then on.`;
+
 export const MergeDialog = ({
   kind,
   entry,
@@ -100,9 +106,7 @@ export const MergeDialog = ({
           <p>
             {kept && other && consequence(kind, labelOf(kept), labelOf(other))}
             {kind === 'event' && other && ` Events until now: ${formatWhole(other.uses?.count ?? 0)}.`}
-            {kept?.browser &&
-              other?.browser === false &&
-              ` Pages may use “${labelOf(kept)}”, so they may use “${labelOf(other)}” then, too.`}
+            {kept && other && kept.browser !== other.browser && ` ${forPages(kept, labelOf(other))}`}
           </p>
           <p class="soft">Nothing that is stored changes: you can separate them at any time.</p>
         </>

@@ -5,13 +5,10 @@
 
 /** Its highest score, from 10^10 guesses on: with the hashes, and 0.2 s for a guess, the work of a core for 60 years. */
 const hardScore = 4;
-/**
- * The estimate takes the longer the more characters there are, for 32 up to 70 ms. What begins with so many that are hard to guess is no easier
- * as a whole.
- */
+/** Longer texts take longer: 32 characters up to 70 ms. A longer password is at least as hard to guess as its first 32 characters, and is taken for that. */
 const judgedCharacters = 32;
-/** People put them between words, and begin words with capitals: what is easy without these is so with them. */
-const separators = /[\s._-]+/g;
+/** Between words. Separators and capitals hardly make a password harder to guess. */
+const separators = /[\s._+@-]+/g;
 
 /** Loaded with the first password that is chosen: its words take 7 MB. */
 const loadEstimator = async () => {
@@ -23,12 +20,15 @@ const loadEstimator = async () => {
 };
 let estimator: ReturnType<typeof loadEstimator> | undefined;
 
+const joined = (text: string): string => text.toLowerCase().replace(separators, '');
+
 /** `known`: what others know of its owner. */
 export const isEasyToGuess = async (password: string, known: readonly string[]): Promise<boolean> => {
   estimator ??= loadEstimator();
   const judge = await estimator;
   const start = (text: string): string => [...text].slice(0, judgedCharacters).join('');
-  return [password, password.toLowerCase().replace(separators, '')].some(
-    (text) => text !== '' && judge.check(start(text), [...known]).score < hardScore,
+  const parts = known.flatMap((text) => [text, joined(text), ...text.split(separators)]).filter((part) => part !== '');
+  return [...new Set([password, joined(password)].map(start))].some(
+    (text) => text !== '' && judge.check(text, parts).score < hardScore,
   );
 };

@@ -29,7 +29,8 @@ export interface Owner {
 
 /**
  * The rates of sign-ins with a password. Those that fail count for an e-mail address too, unless the same address has signed in with it
- * before: so that others can't lock somebody out of where they usually are. All count for an address, because each costs a hash.
+ * before: so that others can't lock somebody out of where they usually are. All count for an address, because each costs a hash, and so do
+ * passwords that are chosen.
  */
 export const passwordRates = {
   all: { perSecond: 0.1, burst: 30 },
@@ -179,7 +180,9 @@ export const createSignIn = ({
       return { password: null, passkey };
     }
     const password = neededText(given, 'password');
-    await checkPassword(password, found.emailaddress);
+    // To judge a password takes the processor, and so does its hash.
+    passwordLimits.all.take(addressOf(c));
+    await checkPassword(password, [found.emailaddress, textIn(given, 'memberName') ?? '']);
     return { password: await passwords.hash(password, await saltOf(found.emailaddress), addressOf(c)) };
   };
 

@@ -1,5 +1,5 @@
 /**
- * The first groups of a breakdown. Of some thousand groups few can be among the first: none has more people, users or sessions than rows, and
+ * The first groups of a breakdown. Few of some thousand groups can be among the first: none has more people, users or sessions than rows, and
  * rows are counted fast. Only those few are counted one by one, and all others together.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -9,9 +9,9 @@ import { type Row, runSQL, runWith, type Values } from '../values.ts';
 import { type Counted, countGroups, type Groups, numberOfEvents } from './counting.ts';
 import { inOrderOf, sameGroup } from './groups.ts';
 
-/** So many times as many groups as are wanted are counted at first. */
+/** The first round counts this many times the groups that are wanted. */
 const likelyOfEach = 2;
-/** Counting fewer groups of all than this part is worth the pass over the events that tells them apart. */
+/** It is worth another pass over the events to count no more than this part of all groups. */
 const worthPart = 0.25;
 
 interface FirstGroups {
@@ -42,13 +42,15 @@ export const countFirstGroups = async (
   const [summed] = await runSQL(connection, 'SELECT count(*) AS groups, sum(events) AS events FROM sizes');
   const size = { groups: Number(summed?.groups), events: Number(summed?.events ?? 0) };
 
-  /** Makes the table `first` from one of groups, and reads all that is to be known. */
-  const read = async (counted: Counted, table: string): Promise<FirstGroups> => {
+  /** Makes the table `first` from one of groups. */
+  const rank = async (table: string): Promise<readonly Row[]> => {
     await runSQL(
       connection,
       `CREATE OR REPLACE TEMP TABLE first AS SELECT * FROM ${table} ORDER BY ${inOrder} LIMIT ${limit}`,
     );
-    const rows = await runSQL(connection, `SELECT * FROM first ORDER BY ${inOrder}`);
+    return runSQL(connection, `SELECT * FROM first ORDER BY ${inOrder}`);
+  };
+  const answer = async (counted: Counted, rows: readonly Row[]): Promise<FirstGroups> => {
     const further = size.groups - rows.length;
     const others = further === 0 ? undefined : await counted.without('first');
     return { rows, total: await counted.total(), further, others };
@@ -56,9 +58,15 @@ export const countFirstGroups = async (
 
   // An event of several groups would be one of the others, too, though it is in a first group.
   const most = once ? 0 : worthPart * size.groups;
-  // None of a group's measures is greater.
-  const bound = sort === 'events' ? 'events' : 'rows';
-  for (let likely = likelyOfEach * limit; likely <= most; ) {
+  // None of a group's measures is greater. A row is an event, or a session, which may be of several people.
+  const bound = sort === 'events' || (sort === 'people' && bySession) ? 'events' : 'rows';
+  const groupsWith = async (least: string): Promise<number> => {
+    const [found] = await runSQL(connection, `SELECT count(*) AS groups FROM sizes WHERE ${bound} >= ${least}`);
+    return Number(found?.groups);
+  };
+  // The last of the first groups has no more than that bound.
+  const last = `(SELECT ${bound} FROM sizes ORDER BY ${bound} DESC LIMIT 1 OFFSET ${limit - 1})`;
+  for (let likely = Math.max(likelyOfEach * limit, most > 0 ? await groupsWith(last) : 0); likely <= most; ) {
     await runSQL(
       connection,
       `CREATE OR REPLACE TEMP TABLE likely AS SELECT ${list}, row_number() OVER (ORDER BY ${bound} DESC) AS place FROM sizes QUALIFY place <= ${likely}`,
@@ -71,12 +79,12 @@ export const countFirstGroups = async (
       hits: withPlace,
       size: { groups: likely + 1, events: size.events },
     });
-    const found = await read(counted, '(SELECT * FROM groups JOIN likely USING (place))');
-    const least = Number(found.rows.at(-1)?.[sort]);
-    const [possible] = await runSQL(connection, `SELECT count(*) AS groups FROM sizes WHERE ${bound} >= ${least}`);
-    if (Number(possible?.groups) <= likely) return found;
-    likely = Number(possible?.groups);
+    const rows = await rank('(SELECT * FROM groups JOIN likely USING (place))');
+    const possible = await groupsWith(String(Number(rows.at(-1)?.[sort])));
+    if (possible <= likely) return answer(counted, rows);
+    likely = possible;
   }
   const ofAll = once ? { groups: Number.POSITIVE_INFINITY, events: 0 } : size;
-  return read(await countGroups(connection, source, question, { ...groups, size: ofAll }), 'groups');
+  const counted = await countGroups(connection, source, question, { ...groups, size: ofAll });
+  return answer(counted, await rank('groups'));
 };
