@@ -57,8 +57,13 @@ const openInvitation = async (session: Session, memberRole: 'owner' | 'viewer') 
   const addAuthenticator = async (transport: 'internal' | 'usb' = 'internal') => {
     const authenticator = await tab.addAuthenticator?.(transport);
     if (authenticator === undefined) throw new Error('this engine has no WebAuthn');
-    onTestFinished(() => authenticator.remove());
-    return authenticator;
+    let isThere = true;
+    const remove = async () => {
+      if (isThere) await authenticator.remove();
+      isThere = false;
+    };
+    onTestFinished(remove);
+    return { ...authenticator, remove };
   };
   return { shop, memberID, tab, addAuthenticator };
 };
@@ -129,6 +134,8 @@ describeEngines('passkeys', (engine) => {
     await isAccessible(tab);
     await presses(tab, 'Add');
     await sees(tab, 'This device has a passkey of yours already.');
+    // Alone: where both are asked, Firefox takes the answer of the one that is quicker.
+    await device.remove();
     const key = await addAuthenticator('usb');
     await presses(tab, 'Add');
     await sees(tab, 'Your passkeys · 2');
