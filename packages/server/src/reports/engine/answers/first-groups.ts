@@ -5,6 +5,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BreakdownQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
+import { isWhole } from '../owners.ts';
 import { type Row, runSQL, runWith, type Values } from '../values.ts';
 import { type Counted, countGroups, type Groups, numberOfEvents } from './counting.ts';
 import { inOrderOf, sameGroup } from './groups.ts';
@@ -22,6 +23,12 @@ interface FirstGroups {
   readonly further: number;
   readonly others: Row | undefined;
 }
+
+/** Whether a session may be of several people: events are logged with contacts, or a user has not always been the same person's. */
+const maySwitch = async (connection: DuckDBConnection, { bounds, person, through }: Source): Promise<boolean> =>
+  bounds.contact > 0 ||
+  (await runSQL(connection, `SELECT 1 FROM ${person.owners} GROUP BY "user" HAVING NOT (${isWhole(through)}) LIMIT 1`))
+    .length > 0;
 
 export const countFirstGroups = async (
   connection: DuckDBConnection,
@@ -56,10 +63,11 @@ export const countFirstGroups = async (
     return { rows, total: await counted.total(), further, others };
   };
 
-  // An event of several groups would be one of the others, too, though it is in a first group.
-  const most = once ? 0 : worthPart * size.groups;
-  // None of a group's measures is greater. A row is an event, or a session, which may be of several people.
-  const bound = sort === 'events' || (sort === 'people' && bySession) ? 'events' : 'rows';
+  // An event of several groups would be one of the others, too, though it is in a first group; and a session may be of several people.
+  const isExcluded = once !== undefined || (bySession && sort === 'people' && (await maySwitch(connection, source)));
+  const most = isExcluded ? 0 : worthPart * size.groups;
+  // None of a group's measures is greater.
+  const bound = sort === 'events' ? 'events' : 'rows';
   const groupsWith = async (least: string): Promise<number> => {
     const [found] = await runSQL(connection, `SELECT count(*) AS groups FROM sizes WHERE ${bound} >= ${least}`);
     return Number(found?.groups);
