@@ -188,6 +188,19 @@ it('lets nobody guess on: ten failed sign-ins from an address, which count for e
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
 
+it('judges thirty passwords for an invitation, and no more from the same address', async () => {
+  const { invitationCode } = await invite();
+  let judged = 0;
+  // On a slow machine some more: one is allowed every ten seconds.
+  for (; judged < 60; judged += 1) {
+    const { status, body } = await accept(invitationCode, { password: 'fifteen letters' });
+    if (status === 429) break;
+    expect(body.error.field).toBe('password');
+  }
+  expect(judged).toBeGreaterThanOrEqual(30);
+  expect(judged).toBeLessThan(60);
+});
+
 it('somebody who has signed in from an address is not locked out of it by others, who fail from many', async () => {
   await join();
   const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });

@@ -61,7 +61,7 @@ it('refuses what it can’t hash soon: of one address beyond three, of all beyon
   expect(await ask(here)).toEqual(new Set());
 });
 
-const owner = ['ben.lime@shop.example', 'Benjamin Grvance'];
+const owner = { emailaddress: 'ben.lime@shop.example', memberName: 'Benjamin Grvance' };
 
 /** So many of these characters, in no order that repeats. */
 const mixed = (characters: string, count: number): string =>

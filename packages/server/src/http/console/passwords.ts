@@ -22,21 +22,25 @@ const charactersOf = (password: string): readonly string[] | undefined => {
   return characters.length > mostCharacters ? undefined : characters;
 };
 
-const problemOf = async (password: string, known: readonly string[]): Promise<string | undefined> => {
+/** What others know of the owner of a password. */
+interface Known {
+  readonly emailaddress: string;
+  readonly memberName: string;
+}
+
+const problemOf = async (password: string, { emailaddress, memberName }: Known): Promise<string | undefined> => {
   const characters = charactersOf(password);
   if (characters === undefined) return `must have at most ${mostCharacters} characters`;
   if (characters.length < leastCharacters) return `must have at least ${leastCharacters} characters: a few words do`;
   if (new Set(characters).size < leastDifferent) return `must have at least ${leastDifferent} different characters`;
-  const text = password.toLowerCase();
-  if (known.some((each) => each.includes('@') && text.includes(each.toLowerCase())))
-    return 'must not hold the e-mail address';
-  return (await isEasyToGuess(canonical(password), known))
+  if (password.toLowerCase().includes(emailaddress)) return 'must not hold the e-mail address';
+  return (await isEasyToGuess(canonical(password), [emailaddress, memberName]))
     ? 'is easy to guess, with names, common words, dates, repetitions or rows of keys; choose at least four words that do not belong together'
     : undefined;
 };
 
-/** Throws a Refusal unless the text may be a password. `known`: the e-mail address and the name of its owner, which others know. */
-export const checkPassword = async (password: string, known: readonly string[]): Promise<void> => {
+/** Throws a Refusal unless the text may be a password. */
+export const checkPassword = async (password: string, known: Known): Promise<void> => {
   const problem = await problemOf(password, known);
   if (problem === undefined) return;
   throw new Refusal('invalid_field', { field: 'password', message: `\`password\` ${problem}` });

@@ -182,7 +182,10 @@ export const createSignIn = ({
     const password = neededText(given, 'password');
     // To judge a password takes the processor, and so does its hash.
     passwordLimits.all.take(addressOf(c));
-    await checkPassword(password, [found.emailaddress, textIn(given, 'memberName') ?? '']);
+    await checkPassword(password, {
+      emailaddress: found.emailaddress,
+      memberName: textIn(given, 'memberName') ?? '',
+    });
     return { password: await passwords.hash(password, await saltOf(found.emailaddress), addressOf(c)) };
   };
 
