@@ -99,6 +99,14 @@ test(`a backup made under load is restored elsewhere: nothing lost, and nobody b
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 
+/** A module that kills the process that imports it when a file is to get its name, which it then doesn't get. */
+const killing = `data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  fs.linkSync = () => process.kill(process.pid, 'SIGKILL');
+  syncBuiltinESMExports();
+`)}`;
+
 test('what a backup leaves that is killed with its machine is removed by the next server, which makes a backup', {
   timeout: 240_000,
 }, async () => {
@@ -108,12 +116,14 @@ test('what a backup leaves that is killed with its machine is removed by the nex
   await makeAccount(path);
   const port = await freePort();
   const drafts = () => readdirSync(backups).filter((name) => name.endsWith('.new'));
-  // Killed when the draft is to get its name, which it then doesn't get.
-  const calls = 'link,linkat';
-  const killing = ['-f', '-o', '/dev/null', '-e', `trace=${calls}`, '-e', `inject=${calls}:error=EIO:signal=SIGKILL`];
-  const env = { ...process.env, DATABASE_URL: `sqlite:${path}`, BACKUP_DIR: backups };
-  const killed = spawn('strace', [...killing, process.execPath, bin, 'backup'], { env, stdio: 'ignore' });
-  await once(killed, 'close');
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: `--import=${killing}`,
+    DATABASE_URL: `sqlite:${path}`,
+    BACKUP_DIR: backups,
+  };
+  const killed = spawn(process.execPath, [bin, 'backup'], { env, stdio: 'ignore' });
+  expect(await once(killed, 'close')).toEqual([null, 'SIGKILL']);
   expect(drafts()).toHaveLength(1);
   expect(backupsIn(backups)).toHaveLength(0);
 
