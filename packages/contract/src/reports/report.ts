@@ -27,7 +27,7 @@ export const asked = {
   }),
   compare: field.described(
     field.optional(field.oneOf(['previous', 'year'])),
-    'Adds `earlier`: the same report over the range just before, which has as many days or, when both ends are the beginning of a month, as many months; or over the same dates a year earlier.',
+    'Adds `earlier`: the same report over the range just before, which has as many days or, when both ends are the beginning of a month, as many months; or over the same dates a year earlier. Without `to`, the range just before is as many whole days earlier, and ends at the same time of day: yesterday until this time, for today.',
     'previous',
   ),
   robots: field.described(

@@ -72,15 +72,34 @@ describe('the earlier range', () => {
     expect(inISO(rangesOf({ from, to, compare }, zone, now).earlier)).toEqual(earlier.split('/'));
   });
 
+  it.each([
+    ['today', '2026-11-26', '2026-11-26T01:09Z', 'UTC', '2026-11-25T00:00Z/2026-11-25T01:09Z'],
+    ['seven days', '2026-11-20', '2026-11-26T01:09Z', 'UTC', '2026-11-13T00:00Z/2026-11-19T01:09Z'],
+    ['seven days from the first', '2026-11-01', '2026-11-07T09:00Z', 'UTC', '2026-10-25T00:00Z/2026-10-31T09:00Z'],
+    [
+      'three days with a change',
+      '2026-10-31',
+      '2026-11-02T05:30Z',
+      'America/New_York',
+      '2026-10-28T04:00Z/2026-10-30T04:30Z',
+    ],
+    ['the day of a change', '2026-03-29', '2026-03-29T01:30Z', 'Europe/London', '2026-03-28T00:00Z/2026-03-28T01:30Z'],
+  ])('of %s until now ends at the same time of day', (_, from, until, zone, earlier) => {
+    const found = rangesOf({ from, compare: 'previous' }, zone, Date.parse(until) - 1).earlier;
+    expect(inISO(found)).toEqual(earlier.split('/'));
+  });
+
   it('is never empty, whenever and wherever', () => {
     const hour = 3_600_000;
     for (const zone of ['Europe/London', 'America/Havana', 'Pacific/Apia']) {
       for (const compare of ['previous', 'year'] as const) {
         for (let from = Date.parse('2012-01-01'); from < Date.parse('2013-03-01'); from += 131 * hour) {
           for (const length of [hour, 23 * hour, 24 * hour, 31 * 24 * hour]) {
-            const { earlier } = rangesOf({ from, to: from + length, compare }, zone, now);
-            expect(earlier?.from).toBeLessThan(earlier?.to as number);
-            expect(earlier?.from).toBeLessThan(from);
+            for (const to of [from + length, undefined]) {
+              const { earlier } = rangesOf({ from, to, compare }, zone, from + length);
+              expect(earlier?.from).toBeLessThan(earlier?.to as number);
+              expect(earlier?.from).toBeLessThan(from);
+            }
           }
         }
       }

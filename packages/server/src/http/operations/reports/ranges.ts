@@ -8,11 +8,13 @@ export interface Range {
   readonly to: number;
 }
 
+type Compare = 'previous' | 'year';
+
 interface AskedRange {
   /** A time, or the text of a day (`2026-11-01`). */
   readonly from: number | string;
   readonly to?: number | string | undefined;
-  readonly compare?: 'previous' | 'year' | undefined;
+  readonly compare?: Compare | undefined;
 }
 
 /** The number of months since 1970 on the zone's clocks. */
@@ -45,15 +47,28 @@ const previousRange = ({ from, to }: Range, offsetAt: OffsetAt): Range => {
   return { from: momentOf(wall - (to + offsetAt(to) - wall), offsetAt), to: from };
 };
 
-const earlierRange = (range: Range, compare: 'previous' | 'year', offsetAt: OffsetAt): Range => {
+/** As earlierRange of a range within a day, which keeps its length when clocks are changed in one of the two. */
+const earlierOfDay = ({ from, to }: Range, compare: Compare, isOpen: boolean, offsetAt: OffsetAt): Range => {
+  const begin = () => {
+    if (compare === 'year') return yearBefore(from, offsetAt, true);
+    return isOpen ? momentOf(from + offsetAt(from) - day, offsetAt) : from - (to - from);
+  };
+  const earlier = begin();
+  return { from: earlier, to: earlier + to - from };
+};
+
+/**
+ * `isOpen`: the range ends now, in the middle of its last day. Then the previous one is as many whole days earlier, and ends at the same
+ * time of day: its parts are comparable, day by day.
+ */
+const earlierRange = (range: Range, compare: Compare, isOpen: boolean, offsetAt: OffsetAt): Range => {
   const { from, to } = range;
-  // A range within a day keeps its length when clocks are changed in one of the two.
-  if (to - from < day) {
-    const earlier = compare === 'year' ? yearBefore(from, offsetAt, true) : from - (to - from);
-    return { from: earlier, to: earlier + to - from };
-  }
-  if (compare === 'previous') return previousRange(range, offsetAt);
-  return { from: yearBefore(from, offsetAt, true), to: yearBefore(to, offsetAt, false) };
+  if (to - from < day) return earlierOfDay(range, compare, isOpen, offsetAt);
+  if (compare === 'year') return { from: yearBefore(from, offsetAt, true), to: yearBefore(to, offsetAt, false) };
+  if (!isOpen) return previousRange(range, offsetAt);
+  const [first, end] = [from + offsetAt(from), to + offsetAt(to)];
+  const days = Math.ceil((end - first) / day);
+  return { from: momentOf(first - days * day, offsetAt), to: momentOf(end - days * day, offsetAt) };
 };
 
 /** The range that a request asks about and, with `compare`, the earlier one. Throws Refusal('invalid_field'). */
@@ -66,7 +81,7 @@ export const rangesOf = (
   const toTime = (time: number | string) => (typeof time === 'string' ? momentOf(Date.parse(time), offsetAt) : time);
   const begin = toTime(from);
   const range = { from: begin, to: endOfRange(begin, to === undefined ? undefined : toTime(to), now) };
-  const earlier = compare && earlierRange(range, compare, offsetAt);
+  const earlier = compare && earlierRange(range, compare, to === undefined, offsetAt);
   if (earlier === undefined || earlier.from >= 0) return { range, earlier };
   const message = 'The range to compare with would begin before 1970; choose a later `from`, or leave out `compare`.';
   throw new Refusal('invalid_field', { field: 'compare', message });
