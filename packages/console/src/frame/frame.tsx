@@ -27,8 +27,12 @@ const Icon = ({ path }: { readonly path: string }) => (
   </svg>
 );
 
+const closeOverlay = (): void => {
+  overlay.value = undefined;
+};
+
 const Keys = () => (
-  <Dialog title="Keys" close={() => (overlay.value = undefined)}>
+  <Dialog title="Keys" close={closeOverlay}>
     <dl class="keys">
       {keyTable().map(([keys, does]) => (
         <div key={keys}>
@@ -39,6 +43,11 @@ const Keys = () => (
         </div>
       ))}
     </dl>
+    <p class="dialog-actions">
+      <button type="button" onClick={closeOverlay}>
+        Close
+      </button>
+    </p>
   </Dialog>
 );
 

@@ -9,6 +9,7 @@ import { OpenSampleShop } from '../parts/sample-shop.tsx';
 import { Problem, Skeleton } from '../parts/small.tsx';
 import { account, isOwner, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
+import { isSampleShop } from '../session.ts';
 import { Origins } from './set-up/origins.tsx';
 import { RefusedOrigin } from './set-up/refused-origin.tsx';
 import { pageViewName, ScriptTag } from './set-up/script-tag.tsx';
@@ -166,6 +167,13 @@ const OwnersParts = () => {
   return <Parts service={value} />;
 };
 
+/** What is pasted from here would send a site's own events to invented people. */
+const OwnTag = () => (
+  <Card title="The script tag">
+    <p>The tag of your pages is in your own account: change to it in the menu of accounts.</p>
+  </Card>
+);
+
 export const SetUp = () => (
   <>
     <header class="page-head">
@@ -173,7 +181,7 @@ export const SetUp = () => (
       <OpenSampleShop />
     </header>
     <div class="set-up">
-      <ScriptTag />
+      {isSampleShop.value ? <OwnTag /> : <ScriptTag />}
       {isOwner.value ? <OwnersParts /> : <Parts service={undefined} />}
     </div>
   </>

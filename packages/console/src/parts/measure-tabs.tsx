@@ -1,33 +1,19 @@
 /** The measures of a report as tabs: each with its count, and how it changed since the earlier range. */
 import { hrefWith } from '../address.ts';
-import { formatChange, type NumberForms, plainNumbers } from '../reading/format.ts';
-import type { Counts, Totals } from './plot/totals-plot.tsx';
+import { formatChange } from '../reading/format.ts';
+import { type Measure, measures } from '../reading/measures.ts';
+import type { Totals } from './plot/totals-plot.tsx';
 
-export interface Measure {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly of: (counts: Counts) => number;
-  /** How its numbers are written, if not as plain ones. */
-  readonly forms?: NumberForms;
-}
-
-interface MeasureTabsProps {
-  readonly measures: readonly Measure[];
-  readonly chosen: string;
-  readonly totals: Totals;
-}
-
-export const MeasureTabs = ({ measures, chosen, totals }: MeasureTabsProps) => (
+export const MeasureTabs = ({ chosen, totals }: { readonly chosen: Measure; readonly totals: Totals }) => (
   <nav class="measures" aria-label="Measure">
-    {measures.map(({ name, label, hint, of, forms = plainNumbers }, index) => {
+    {measures.value.map(({ name, label, hint, of, forms }, index) => {
       const now = of(totals.total);
       const change = totals.earlier && formatChange(now, of(totals.earlier.total));
       return (
         <a
           key={name}
           href={hrefWith({ measure: index === 0 ? null : name })}
-          aria-current={name === chosen ? 'true' : undefined}
+          aria-current={name === chosen.name ? 'true' : undefined}
           title={hint}
         >
           <span class="measure-label">{label}</span>

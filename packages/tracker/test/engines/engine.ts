@@ -40,7 +40,7 @@ export interface Session {
 }
 
 /** Keys that type nothing, by the names of UI Events (KeyboardEvent.key). */
-export type Key = 'Tab' | 'Enter' | 'Escape' | 'ArrowRight';
+export type Key = 'Tab' | 'Enter' | 'Escape' | 'ArrowDown' | 'ArrowRight';
 
 export interface Tab {
   /** Resolves when the page has loaded. */

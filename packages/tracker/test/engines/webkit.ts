@@ -16,6 +16,7 @@ const codes: Readonly<Record<Key, string>> = {
   Tab: keys.TAB,
   Enter: keys.ENTER,
   Escape: keys.ESCAPE,
+  ArrowDown: keys.ARROW_DOWN,
   ArrowRight: keys.ARROW_RIGHT,
 };
 

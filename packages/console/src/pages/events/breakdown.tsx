@@ -5,13 +5,14 @@ import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
+import { revenueAttrID } from '../../reading/account.ts';
 import { hrefToAdd } from '../../reading/filter.ts';
 import { formatShare, formatWhole } from '../../reading/format.ts';
+import { type Counts, type Measure, measured, measureHeads, measures } from '../../reading/measures.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 import { BarCell } from './bar-cell.tsx';
 import type { Dimension } from './dimensions.ts';
-import { type Measure, measureNames, measures } from './measures.ts';
 import { chosenNumber, NumberLink, type PeopleRequest, Who } from './who.tsx';
 
 /** At first, and the most that the API gives. */
@@ -32,29 +33,30 @@ const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
   const { by, title, label = String, none = 'None', condition, isOrdered } = dimension;
   const isWhole = query.value.get('rows') === 'all';
-  const request = { ...asked, by, sort: measure, limit: isWhole ? allRows : fewRows };
-  const heading = `${what} by ${title.toLowerCase()}`;
+  const sort = measure.name === 'revenue' ? undefined : measure.name;
+  const request = { ...asked, by, sort, attrID: revenueAttrID.value, limit: isWhole ? allRows : fewRows };
+  const heading = by === 'event' && asked.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
   const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
   const textOf = (value: string | null) => (value === null ? none : label(value) || '(empty)');
   const chosen = chosenNumber();
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
   const save = () =>
     downloadCSV(
-      `${what} by ${title}`.toLowerCase(),
-      [title, ...Object.values(measures)],
-      (answer.value?.row ?? []).map((row) => [valueIn(row), ...measureNames.map((name) => row[name])]),
+      heading.toLowerCase(),
+      [title, ...measureHeads()],
+      (answer.value?.row ?? []).map((row) => [valueIn(row), ...measured(row)]),
     );
   const tools = (
     <button type="button" class="quiet" onClick={save} aria-label="Breakdown: save as CSV">
       CSV
     </button>
   );
-  const cellsOf = (counts: Row | AnswerFor<'reportBreakdown'>['total'], number: object | undefined, text: string) =>
-    measureNames.map((name) =>
+  const cellsOf = (counts: Counts, number: object | undefined, text: string) =>
+    measures.value.map(({ name, of, forms }) =>
       name === 'people' && number !== undefined ? (
         <NumberLink key={name} count={counts.people} chosen={number} label={text} />
       ) : (
-        formatWhole(counts[name])
+        forms.decimal(of(counts))
       ),
     );
   return (
@@ -62,10 +64,12 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
       <Answered answer={answer} lines={10}>
         {({ row, total, others }) => {
           if (row.length === 0) return <Empty title="Nothing in this range" />;
-          const rows = isOrdered ? row.toSorted((a, b) => Number(valueIn(a)) - Number(valueIn(b))) : row;
+          const rows = row.toSorted((a, b) =>
+            isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a),
+          );
           const ofVisit = String(by).replace(/^attr:(?=utm_)/, 'first:');
           const isNone = rows.every((each) => valueIn(each) === null) && ofVisit !== by && !isShared;
-          const most = Math.max(...row.map((each) => each[measure]), 1);
+          const most = Math.max(...row.map(measure.of), 1);
           return (
             <>
               {isNone && (
@@ -75,8 +79,8 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                 </p>
               )}
               <Table
-                label={`${what} by ${title}`}
-                heads={[title, ...Object.values(measures)]}
+                label={heading}
+                heads={[title, ...measures.value.map(({ label }) => label)]}
                 rows={[
                   {
                     key: 'all',
@@ -91,8 +95,8 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                         <BarCell
                           key="label"
                           label={text}
-                          share={each[measure] / most}
-                          detail={total[measure] > 0 ? formatShare(each[measure] / total[measure]) : ''}
+                          share={measure.of(each) / most}
+                          detail={measure.of(total) > 0 ? formatShare(measure.of(each) / measure.of(total)) : ''}
                           href={value === null || !condition || isShared ? undefined : hrefToAdd(condition(value))}
                         />,
                         ...cellsOf(each, { value: each.values }, text),
@@ -111,7 +115,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                                 {formatWhole(others.groups)} more
                               </a>
                             ),
-                            ...measureNames.map((name) => formatWhole(others[name])),
+                            ...cellsOf(others, undefined, ''),
                           ],
                         },
                       ]

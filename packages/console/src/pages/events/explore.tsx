@@ -1,20 +1,18 @@
 /** Explore: one event or all of them over time, and broken down by what is chosen. */
-import { setQuery } from '../../address.ts';
+import { query, setQuery } from '../../address.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
-import { type Counts, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
-import { nameOf, timezone } from '../../reading/account.ts';
+import { TotalsPlot } from '../../parts/plot/totals-plot.tsx';
+import { nameOf, revenueAttrID, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
+import { type Measure, measured, measureHeads, measureNamed } from '../../reading/measures.ts';
 import { comparison, range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { showsPart } from '../../reading/shared.ts';
 import { Breakdown } from './breakdown.tsx';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
 import { dimensions } from './dimensions.ts';
-import { type Measure, measureNames, measures } from './measures.ts';
-
-const tabs = measureNames.map((name) => ({ name, label: measures[name], of: (counts: Counts) => counts[name] }));
 
 /** The fields that all requests of this tab share. */
 const asked = () => {
@@ -31,13 +29,13 @@ const asked = () => {
 
 const Total = ({ measure, what }: { readonly measure: Measure; readonly what: string }) => {
   const { interval } = range.value;
-  const request = { ...asked(), interval, compare: comparison.value };
+  const request = { ...asked(), interval, compare: comparison.value, attrID: revenueAttrID.value };
   const answer = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
   const save = () =>
     downloadCSV(
       'totals',
-      ['from', ...Object.values(measures)],
-      (answer.value?.interval ?? []).map((row) => [row.from, ...measureNames.map((name) => row[name])]),
+      ['from', ...measureHeads()],
+      (answer.value?.interval ?? []).map((row) => [row.from, ...measured(row)]),
     );
   const tools = (
     <button type="button" class="quiet" onClick={save} aria-label="Measures: save as CSV">
@@ -49,13 +47,8 @@ const Total = ({ measure, what }: { readonly measure: Measure; readonly what: st
       <Answered answer={answer} lines={9}>
         {(totals) => (
           <>
-            <MeasureTabs measures={tabs} chosen={measure} totals={totals} />
-            <TotalsPlot
-              totals={totals}
-              label={measures[measure]}
-              of={(counts) => counts[measure]}
-              interval={interval}
-            />
+            <MeasureTabs chosen={measure} totals={totals} />
+            <TotalsPlot totals={totals} measure={measure} interval={interval} />
           </>
         )}
       </Answered>
@@ -67,7 +60,7 @@ export const Explore = () => {
   const all = dimensions();
   const dimension = all[chosenIn('by', all)];
   const event = eventIn('event');
-  const measure = chosenIn('measure', measures);
+  const measure = measureNamed(query.value.get('measure'));
   const what = event === '' ? 'All events' : nameOf('event', event);
   const titles = Object.fromEntries(Object.entries(all).map(([by, { title }]) => [by, title]));
   return (

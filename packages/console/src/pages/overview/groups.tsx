@@ -191,8 +191,8 @@ const Group = ({
               bars={row.map(barOf)}
               others={others && { groups: others.groups, count: others.people, href: hrefOfAll(tab) }}
             />
-            {none && row.reduce((sum, { people }) => sum + people, others?.people ?? 0) > total.people && (
-              <p class="overlap">People who came in several ways are in several rows.</p>
+            {row.reduce((sum, { people }) => sum + people, others?.people ?? 0) > total.people && (
+              <p class="overlap">Some people are in several rows.</p>
             )}
           </>
         )}

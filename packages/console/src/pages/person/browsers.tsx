@@ -1,8 +1,6 @@
 /** The browsers that are a person's now: which each is, and when it was seen. */
 import { useState } from 'preact/hooks';
-import { api } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
-import { act } from '../../parts/notices.tsx';
 import { Badge, Copyable, Empty } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
@@ -10,6 +8,7 @@ import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
 import { browsersOf, type Link } from './history.ts';
 import { SeenLine, useSeen } from './seen.tsx';
+import { Unlinking } from './unlinking.tsx';
 
 interface BrowsersProps {
   readonly links: readonly Link[];
@@ -19,13 +18,9 @@ interface BrowsersProps {
 /** More are shown when they are asked for: each asks for its newest and its first event. */
 const fewBrowsers = 8;
 
-const Browser = ({
-  link: { userUUID, verified },
-  unlink,
-}: {
-  readonly link: Link;
-  readonly unlink: (userUUID: string) => unknown;
-}) => {
+const Browser = ({ link, again }: { readonly link: Link; readonly again: () => void }) => {
+  const { userUUID, verified } = link;
+  const [isUnlinking, setUnlinking] = useState(false);
   const seen = useSeen(userUUID);
   const name = seen?.name || nameOfUser(userUUID);
   return (
@@ -42,10 +37,11 @@ const Browser = ({
         </small>
       </span>
       {mayChange.value && (
-        <button type="button" class="quiet" aria-label={`Unlink ${name}`} onClick={() => unlink(userUUID)}>
-          Unlink
+        <button type="button" class="quiet" aria-label={`Unlink ${name}`} onClick={() => setUnlinking(true)}>
+          Unlink …
         </button>
       )}
+      {isUnlinking && <Unlinking link={link} name={name} after={again} close={() => setUnlinking(false)} />}
     </li>
   );
 };
@@ -53,30 +49,12 @@ const Browser = ({
 export const Browsers = ({ links, again }: BrowsersProps) => {
   const browsers = browsersOf(links);
   const [isWhole, setWhole] = useState(false);
-  const unlink = (userUUID: string) =>
-    act(
-      () => api.unlinkUser({ userUUID }),
-      ({ linkID }) =>
-        linkID === ''
-          ? { done: 'The browser was nobody’s already.', after: again }
-          : {
-              done: 'The browser is anonymous from now on. What it did before stays.',
-              undo: () => api.voidLink({ linkID }),
-              after: again,
-            },
-    );
   return (
     <Card title={`Browsers${browsers.length > 0 ? ` · ${browsers.length}` : ''}`}>
       {browsers.length === 0 && <Empty title="None" />}
-      {browsers.length > 0 && mayChange.value && (
-        <p class="soft">
-          Unlink makes a browser anonymous from now on: what it did before stays here. If it never was this person’s,
-          choose “Ignore this link” in the history.
-        </p>
-      )}
       <ul class="browsers">
         {(isWhole ? browsers : browsers.slice(0, fewBrowsers)).map((link) => (
-          <Browser key={link.userUUID} link={link} unlink={unlink} />
+          <Browser key={link.userUUID} link={link} again={again} />
         ))}
       </ul>
       {!isWhole && browsers.length > fewBrowsers && (

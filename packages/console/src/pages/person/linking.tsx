@@ -69,6 +69,11 @@ export const ContactChoice = ({ title, explains, choose, close, without }: Conta
           );
         })}
       </ul>
+      <p class="dialog-actions">
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+      </p>
     </Dialog>
   );
 };

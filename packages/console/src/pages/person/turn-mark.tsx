@@ -1,12 +1,11 @@
 /** A mark in the timeline for a link: the moment of recognition, or a further link. Each can be voided. */
-import { api } from '../../api.ts';
-import { act } from '../../parts/notices.tsx';
 import { At, Badge } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
 import type { Turn } from './history.ts';
 import { useSeen } from './seen.tsx';
+import { setIgnored } from './unlinking.tsx';
 
 const wordsOf = ({ isRecognition, link: { voided } }: Turn): string =>
   voided
@@ -26,23 +25,7 @@ const Basis = ({ verified }: { readonly verified: boolean }) =>
 
 export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after: () => unknown }) => {
   const { link, isRecognition } = turn;
-  const { linkID, userUUID, linkTime, verified, voided } = link;
-  const set = (restore: boolean) => api.voidLink({ linkID, restore });
-  const change = () =>
-    act(
-      () => set(voided),
-      // Somebody else was quicker: to undo that is not offered here.
-      ({ links }) =>
-        links === 0
-          ? { done: voided ? 'The link counts already.' : 'The link is ignored already.', after }
-          : {
-              done: voided
-                ? 'The link counts again.'
-                : 'The link is ignored now: the browser’s events are with whom they were before.',
-              undo: () => set(!voided),
-              after,
-            },
-    );
+  const { userUUID, linkTime, verified, voided } = link;
   return (
     <li class={`turn${isRecognition ? ' turn-recognition' : ''}${voided ? ' turn-voided' : ''}`}>
       <div>
@@ -55,7 +38,7 @@ export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after:
         </p>
       </div>
       {mayChange.value && (
-        <button type="button" onClick={change}>
+        <button type="button" onClick={() => setIgnored(link, !voided, after)}>
           {voided ? 'Count it again' : 'Ignore this link'}
         </button>
       )}

@@ -1,5 +1,5 @@
 /** Draws lines over time on a canvas. */
-import { plainNumbers } from '../../reading/format.ts';
+import { type NumberForms, plainNumbers } from '../../reading/format.ts';
 import { timeStep, valueStep } from './ticks.ts';
 
 export interface Line {
@@ -16,6 +16,8 @@ export interface Lines {
   readonly lines: readonly Line[];
   /** The last interval is not over yet: the way to it is dashed. */
   readonly isOpen?: boolean;
+  /** How values are written. */
+  readonly forms: NumberForms;
 }
 
 interface Point {
@@ -63,7 +65,11 @@ const dot = (context: CanvasRenderingContext2D, { x, y }: Point): void => {
 };
 
 /** Draws all anew. `marked` is the interval that the reader points at. */
-export const draw = (canvas: HTMLCanvasElement, { ticks, lines, isOpen }: Lines, marked: number | null): void => {
+export const draw = (
+  canvas: HTMLCanvasElement,
+  { ticks, lines, isOpen, forms }: Lines,
+  marked: number | null,
+): void => {
   const context = canvas.getContext('2d');
   const width = canvas.clientWidth;
   if (!context || width === 0) return;
@@ -90,14 +96,18 @@ export const draw = (canvas: HTMLCanvasElement, { ticks, lines, isOpen }: Lines,
   context.fillStyle = soft;
   context.textAlign = 'right';
   context.textBaseline = 'middle';
-  for (let mark = Math.ceil(low / step); mark * step <= high; mark += 1) {
-    const y = Math.round(yOf(mark * step)) + 0.5;
+  const marks: number[] = [];
+  for (let mark = Math.ceil(low / step); mark * step <= high; mark += 1) marks.push(mark * step);
+  const isWide = marks.some((value) => context.measureText(forms.short(value)).width > left - 8);
+  const { short } = isWide ? plainNumbers : forms;
+  for (const value of marks) {
+    const y = Math.round(yOf(value)) + 0.5;
     trace(context, [
       { x: left, y },
       { x: width - right, y },
     ]);
     context.stroke();
-    context.fillText(plainNumbers.short(mark * step), left - 8, y);
+    context.fillText(short(value), left - 8, y);
   }
   context.textAlign = 'center';
   context.textBaseline = 'bottom';

@@ -1,6 +1,5 @@
 /** A drawn plot, whose values are told where the reader points, or with the arrow keys. */
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
-import type { NumberForms } from '../../reading/format.ts';
 import { download } from '../csv.ts';
 import { draw, intervalAt, type Lines } from './draw.ts';
 
@@ -8,10 +7,9 @@ export interface PlotCanvasProps extends Lines {
   readonly title: string;
   /** The beginning of each interval, in words. */
   readonly labels: readonly string[];
-  readonly forms: NumberForms;
 }
 
-export const PlotCanvas = ({ title, labels, forms, ...drawn }: PlotCanvasProps) => {
+export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [pointed, setPointed] = useState<number | null>(null);
   const [, drawAgain] = useReducer((count: number) => count + 1, 0);
@@ -48,7 +46,7 @@ export const PlotCanvas = ({ title, labels, forms, ...drawn }: PlotCanvasProps) 
   };
   const save = (): void => canvas.current?.toBlob((image) => image && download(`${title}.png`, image));
 
-  const values = drawn.lines.map((line) => `${line.label} ${forms.short(line.values[marked ?? 0] ?? 0)}`);
+  const values = drawn.lines.map((line) => `${line.label} ${drawn.forms.short(line.values[marked ?? 0] ?? 0)}`);
   const told = marked === null ? '' : [labels[marked], ...values].join(' · ');
   return (
     <>

@@ -1,26 +1,22 @@
 /** The plot of one measure of reportTotals by interval, with the earlier range behind it. */
 import type { AnswerFor } from '@firsthand/client';
-import { formatTime, type NumberForms, plainNumbers } from '../../reading/format.ts';
+import { formatTime } from '../../reading/format.ts';
+import type { Measure } from '../../reading/measures.ts';
 import { type Interval, range } from '../../reading/range.ts';
 import { Plot } from './plot.tsx';
 
 export type Totals = AnswerFor<'reportTotals'>;
-export type Counts = Totals['total'];
 
 const tickForms = { hour: 'time', day: 'day', week: 'day', month: 'month' } as const;
 const labelForms = { hour: 'hour', day: 'weekday', week: 'weekday', month: 'month' } as const;
 
 interface TotalsPlotProps {
   readonly totals: Totals;
-  /** The name of the measure. */
-  readonly label: string;
-  readonly of: (counts: Counts) => number;
+  readonly measure: Measure;
   readonly interval: Interval;
-  /** How its numbers are written, if not as plain ones. */
-  readonly forms?: NumberForms | undefined;
 }
 
-export const TotalsPlot = ({ totals, label, of, interval, forms = plainNumbers }: TotalsPlotProps) => {
+export const TotalsPlot = ({ totals, measure: { label, of, forms }, interval }: TotalsPlotProps) => {
   const intervals = totals.interval ?? [];
   const earlier = totals.earlier?.interval;
   const valuesOf = (list: typeof intervals) => intervals.map((_, index) => (list[index] ? of(list[index]) : null));

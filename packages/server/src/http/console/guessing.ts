@@ -24,7 +24,11 @@ const joined = (text: string): string => text.toLowerCase().replace(separators, 
 
 /** `known`: what others know of its owner. */
 export const isEasyToGuess = async (password: string, known: readonly string[]): Promise<boolean> => {
-  estimator ??= loadEstimator();
+  estimator ??= loadEstimator().catch((error) => {
+    // The next password tries again.
+    estimator = undefined;
+    throw error;
+  });
   const judge = await estimator;
   const start = (text: string): string => [...text].slice(0, judgedCharacters).join('');
   const parts = known.flatMap((text) => [text, joined(text), ...text.split(separators)]).filter((part) => part !== '');

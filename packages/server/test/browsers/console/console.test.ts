@@ -151,8 +151,7 @@ it('opens all rows of a list, in the same range and with the same filter', async
   await heading(page, 'Events');
   const rows = page.getByRole('region', { name: 'All events by page' }).getByRole('row');
   await expect.poll(() => rows.count(), soon).toBe(1 + 1 + paths.length);
-  // Browsers, sessions, events.
-  expect((await rows.nth(1).getByRole('cell').allInnerTexts()).slice(-3)).toEqual(['12', '12', '12']);
+  expect((await rows.nth(1).getByRole('cell').allInnerTexts()).slice(-4)).toEqual(['12', '12', '12', '£0.00']);
   expect(await page.getByLabel('Range').inputValue()).toBe('7d');
   await shows(page, 'plan is pro');
   expect(complaints).toEqual([]);
@@ -264,7 +263,7 @@ describe('over a shop', () => {
     const { page, signIn } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
     await page.getByRole('link', { name: 'Campaigns' }).click();
-    await shows(page, 'People who came in several ways are in several rows.');
+    await shows(page, 'Some people are in several rows.');
     await page.getByRole('link', { name: 'autumn' }).click();
     await shows(page, 'came from campaign autumn');
     await expect.poll(() => measure(page, 'People'), soon).toBe('1');
@@ -332,6 +331,44 @@ describe('over a shop', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await shows(page, 'Undone.');
     expect((await shop.api.getContact({ contactUUID: who.ben })).contact.contactUUID).toBe(who.ben);
+    expect(complaints).toEqual([]);
+  });
+
+  it('unlinks a browser from now on, or as if it had never been theirs, and undoes each', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    await signIn(shop.serverToken, `person?contact=${who.ann}`);
+    const owner = async () => (await shop.api.getEvent({ userUUID: 'the-phone-of-ben' })).event[0]?.contactUUID;
+    const links = async () => (await shop.api.getContact({ contactUUID: who.ann, include: 'link' })).link ?? [];
+    const isCurrent = async () =>
+      (await links()).some(({ userUUID, current }) => userUUID === 'the-phone-of-ben' && current);
+    const browserLine = page.locator('.browsers li', { hasText: 'Visitor of-ben' });
+    const unlink = async (way: string) => {
+      await browserLine.getByRole('button', { name: /^Unlink/ }).click();
+      const dialog = page.getByRole('dialog', { name: /^Unlink/ });
+      await dialog.getByLabel(way).check();
+      await dialog.getByRole('button', { name: 'Unlink' }).click();
+    };
+    await unlink('From now on');
+    await shows(page, 'The browser is anonymous from now on.');
+    expect([await owner(), await isCurrent()]).toEqual([who.ann, false]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(page, 'Undone.');
+    expect([await owner(), await isCurrent()]).toEqual([who.ann, true]);
+    await unlink('It never was theirs');
+    await shows(page, 'The link is ignored now');
+    expect([await owner(), await isCurrent()]).toEqual(['', false]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(page, 'Undone.');
+    expect([await owner(), await isCurrent()]).toEqual([who.ann, true]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('sums what was paid with each event', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    await signIn(shop.viewerToken, 'events?measure=revenue');
+    const row = page.locator('.breakdown tbody tr', { hasText: 'Purchased' });
+    await row.waitFor(soon);
+    expect(await row.locator('td').last().innerText()).toBe('£48.50');
     expect(complaints).toEqual([]);
   });
 

@@ -119,6 +119,22 @@ const tasks: readonly Task[] = [
     },
   },
   {
+    page: 'A person: unlinks a browser that never was theirs, and undoes that',
+    path: () => `person?contact=${who.ann}`,
+    ready: 'Ignore this link',
+    task: async (tab) => {
+      const owner = async () => (await shop.api.getEvent({ userUUID: 'the-phone-of-ben' })).event[0]?.contactUUID;
+      await keyOn(tab, /^Unlink Visitor of-ben/);
+      await reach(tab, /^From now on/);
+      await tab.key('ArrowDown');
+      await keyOn(tab, 'Unlink');
+      await sees(tab, 'The link is ignored now');
+      expect(await owner()).toBe('');
+      await undo(tab);
+      expect(await owner()).toBe(who.ann);
+    },
+  },
+  {
     page: 'Catalogue: renames an event, and undoes that',
     path: () => 'catalogue',
     ready: 'Page view',

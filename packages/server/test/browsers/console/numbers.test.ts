@@ -91,7 +91,7 @@ const choiceArbitrary = fc.record({
     'first:utm_campaign',
     'entryReferrerHost',
   ),
-  measure: fc.constantFrom('people', 'users', 'sessions', 'events'),
+  measure: fc.constantFrom('people', 'users', 'sessions', 'events', 'revenue'),
   event: fc.constantFrom(undefined, 1, 4),
   steps: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 4 }),
   within: fc.constantFrom('30d', '7d', '1d', '1h'),
@@ -183,11 +183,7 @@ const pagesOf = async (
   const inRange = { from, to, filter, timezone: zone };
   const seen = { ...parameters, ...filtered };
 
-  const measured = async (
-    request: RequestFor<'reportTotals'>,
-    measures: readonly (readonly [label: string, of: (counts: Totals['total']) => number, write?: typeof decimal])[],
-    chosen: number,
-  ) => {
+  const measured = async (request: RequestFor<'reportTotals'>, measures: readonly Measure[], chosen: number) => {
     const totals = await api.reportTotals({ ...request, interval: intervalOf(choice.days) });
     const [, of, written = decimal] = measures[chosen] as (typeof measures)[number];
     return {
@@ -204,6 +200,7 @@ const pagesOf = async (
     };
   };
   type Totals = Awaited<ReturnType<typeof api.reportTotals>>;
+  type Measure = readonly [label: string, of: (counts: Totals['total']) => number, write?: typeof decimal];
   const four = [
     ['People', ({ people }: Totals['total']) => people],
     ['Browsers', ({ users }: Totals['total']) => users],
@@ -241,18 +238,13 @@ const pagesOf = async (
   const inCurrency =
     currency && new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' });
   const money = (value: number): string => (inCurrency ? inCurrency.format(value) : decimal(value));
+  const all: readonly Measure[] = hasRevenue ? [...four, ['Revenue', ({ value }) => value?.sum ?? 0, money]] : four;
+  const ofRevenue = { attrID: hasRevenue ? 'amount' : undefined };
   const isOfRevenue = hasRevenue && choice.nth % 2 === 1;
   const overview: Shown = {
     path: query({ ...seen, compare, ...tabs, measure: isOfRevenue ? 'revenue' : undefined }),
     cards: async () => [
-      await measured(
-        { ...inRange, compare, attrID: hasRevenue ? 'amount' : undefined },
-        [
-          ...four,
-          ...(hasRevenue ? [['Revenue', ({ value }: Totals['total']) => value?.sum ?? 0, money] as const] : []),
-        ],
-        isOfRevenue ? 4 : 0,
-      ),
+      await measured({ ...inRange, compare, ...ofRevenue }, all, isOfRevenue ? 4 : 0),
       ...(await Promise.all((Object.keys(groupTabs) as GroupName[]).map(group))),
     ],
     texts: async () => ({ '.online': [`${count((await api.reportLive({})).people)} online`] }),
@@ -292,24 +284,27 @@ const pagesOf = async (
   const explore: Shown = {
     path: `events${query({ ...seen, compare, by, measure, event })}`,
     cards: async () => {
-      const asked = { ...inRange, eventID: event };
+      const asked = { ...inRange, ...ofRevenue, eventID: event };
       const breakdown = { ...asked, by: by as RequestFor<'reportBreakdown'>['by'] };
-      const { row, total, others } = await api.reportBreakdown({ ...breakdown, sort: measure, limit: 50 });
-      const cells = (counts: Totals['total']) => four.map(([, of]) => count(of(counts)));
+      const { row, total, others } = await api.reportBreakdown({
+        ...breakdown,
+        sort: measure === 'revenue' ? undefined : measure,
+        limit: 50,
+      });
+      const cells = (counts: Totals['total']) => all.map(([, of, write = count]) => write(of(counts)));
+      const nth = ['people', 'users', 'sessions', 'events', 'revenue'].indexOf(measure);
+      const chosen = nth < all.length ? nth : 0;
+      const [, of] = all[chosen] as Measure;
       const isOrdered = by === 'hour' || by === 'weekday';
-      const rows = isOrdered ? row.toSorted((a, b) => Number(a.values[0]) - Number(b.values[0])) : row;
-      const chosen = { people: 0, users: 1, sessions: 2, events: 3 }[measure];
+      const rows = row.toSorted((a, b) => (isOrdered ? Number(a.values[0]) - Number(b.values[0]) : of(b) - of(a)));
       return [
-        await measured({ ...asked, compare }, four, chosen),
+        await measured({ ...asked, compare }, all, chosen),
         {
-          title: expect.stringMatching(/ by /),
+          title: by === 'event' && event === undefined ? 'Events' : expect.stringMatching(/ by /),
           ...(rows.length > 0 && {
             rows: [
               ['All', ...cells(total)],
-              ...rows.map((counts) => [
-                labelOf(by, counts.values[0]) + share(counts[measure], total[measure]),
-                ...cells(counts),
-              ]),
+              ...rows.map((counts) => [labelOf(by, counts.values[0]) + share(of(counts), of(total)), ...cells(counts)]),
               ...(others ? [[`${count(others.groups)} more`, ...cells(others)]] : []),
             ],
           }),

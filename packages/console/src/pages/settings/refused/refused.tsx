@@ -4,8 +4,10 @@ import { api } from '../../../api.ts';
 import { Answered, Card } from '../../../parts/card.tsx';
 import { At, Badge, Empty } from '../../../parts/small.tsx';
 import { account, isOwner } from '../../../reading/account.ts';
+import { useAnswer } from '../../../reading/answer.ts';
 import { formatWhole } from '../../../reading/format.ts';
 import { usePages } from '../../../reading/pages.ts';
+import { RefusedOrigin } from '../../set-up/refused-origin.tsx';
 import { OwnersOnly } from '../owners-only.tsx';
 import { nameOfActor } from '../token-list.ts';
 import { type RefusedPage, type RefusedRequest, textOf } from './request.ts';
@@ -45,6 +47,12 @@ const Entry = ({ refused, again }: { readonly refused: RefusedRequest; readonly 
   );
 };
 
+/** Of a site that is not listed nothing is kept: it is told, and can be allowed. */
+const Origin = () => {
+  const { value } = useAnswer('service', (signal) => api.getService({}, { signal }));
+  return value?.refusedOrigin ? <RefusedOrigin refused={value.refusedOrigin} /> : null;
+};
+
 const List = () => {
   const [round, setRound] = useState(0);
   const [count, setCount] = useState<RefusedPage['count'] | undefined>(undefined);
@@ -55,31 +63,34 @@ const List = () => {
   });
   const again = () => setRound(round + 1);
   return (
-    <Card title={`Refused requests${count ? ` · ${formatWhole(count.listed)}` : ''}`} class="list">
-      {count && sumOf(count) && <p class="soft">Besides: {sumOf(count)}.</p>}
-      <Answered answer={answer} lines={8}>
-        {(entries) =>
-          entries.length === 0 ? (
-            <Empty title="Nothing is waiting for a fix">
-              <p class="soft">
-                A write that is refused for its content is kept here, so that nothing is lost by a mistake in a page.
-              </p>
-            </Empty>
-          ) : (
-            <ul class="refused">
-              {entries.map((refused) => (
-                <Entry key={refused.refusedID} refused={refused} again={again} />
-              ))}
-            </ul>
-          )
-        }
-      </Answered>
-      {more && (
-        <button type="button" class="more" onClick={more}>
-          Show more
-        </button>
-      )}
-    </Card>
+    <>
+      <Origin />
+      <Card title={`Refused requests${count ? ` · ${formatWhole(count.listed)}` : ''}`} class="list">
+        {count && sumOf(count) && <p class="soft">Besides: {sumOf(count)}.</p>}
+        <Answered answer={answer} lines={8}>
+          {(entries) =>
+            entries.length === 0 ? (
+              <Empty title="Nothing is waiting for a fix">
+                <p class="soft">
+                  A write that is refused for its content is kept here, so that nothing is lost by a mistake in a page.
+                </p>
+              </Empty>
+            ) : (
+              <ul class="refused">
+                {entries.map((refused) => (
+                  <Entry key={refused.refusedID} refused={refused} again={again} />
+                ))}
+              </ul>
+            )
+          }
+        </Answered>
+        {more && (
+          <button type="button" class="more" onClick={more}>
+            Show more
+          </button>
+        )}
+      </Card>
+    </>
   );
 };
 

@@ -1,0 +1,81 @@
+/** Takes a browser from a person: from now on, or as if it had never been theirs. */
+import { useState } from 'preact/hooks';
+import { api } from '../../api.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { act } from '../../parts/notices.tsx';
+import type { Link } from './history.ts';
+
+/** Ignores a link, or counts it again. */
+export const setIgnored = ({ linkID }: Pick<Link, 'linkID'>, isIgnored: boolean, after: () => unknown) => {
+  const set = (restore: boolean) => api.voidLink({ linkID, restore });
+  return act(
+    () => set(!isIgnored),
+    // Somebody else was quicker: to undo that is not offered here.
+    ({ links }) =>
+      links === 0
+        ? { done: isIgnored ? 'The link is ignored already.' : 'The link counts already.', after }
+        : {
+            done: isIgnored
+              ? 'The link is ignored now: the browser’s events are with whom they were before.'
+              : 'The link counts again.',
+            undo: () => set(isIgnored),
+            after,
+          },
+  );
+};
+
+const unlink = ({ userUUID }: Link, after: () => unknown) =>
+  act(
+    () => api.unlinkUser({ userUUID }),
+    ({ linkID }) =>
+      linkID === ''
+        ? { done: 'The browser was nobody’s already.', after }
+        : {
+            done: 'The browser is anonymous from now on. What it did before stays.',
+            undo: () => api.voidLink({ linkID }),
+            after,
+          },
+  );
+
+const ways = {
+  later: ['From now on', 'It is anonymous from now on. What it did before stays here.'],
+  never: ['It never was theirs', 'The link is ignored: what it did is with whom it was before.'],
+} as const;
+
+interface UnlinkingProps {
+  readonly link: Link;
+  /** What the browser is called. */
+  readonly name: string;
+  readonly after: () => unknown;
+  readonly close: () => void;
+}
+
+export const Unlinking = ({ link, name, after, close }: UnlinkingProps) => {
+  const [chosen, setChosen] = useState<keyof typeof ways>('later');
+  const submit = () => {
+    close();
+    return chosen === 'later' ? unlink(link, after) : setIgnored(link, true, after);
+  };
+  return (
+    <DialogForm title={`Unlink ${name}?`} close={close} action="Unlink" submit={submit}>
+      <fieldset class="kinds">
+        <legend>Since when</legend>
+        {Object.entries(ways).map(([way, [title, explains]]) => (
+          <label key={way} class="choice-line">
+            <input
+              type="radio"
+              name="way"
+              checked={chosen === way}
+              onChange={() => setChosen(way as keyof typeof ways)}
+            />
+            <span>
+              {title}
+              <small class="soft">{explains}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="soft">Both can be undone.</p>
+    </DialogForm>
+  );
+};
