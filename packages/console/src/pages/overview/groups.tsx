@@ -117,6 +117,9 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
 
 const limit = 8;
 
+/** Lists of which everybody knows that a person is in several rows. */
+const obvious = new Set(['pages', 'events']);
+
 /** The page that has all rows of a list, in the same range and with the same filter. */
 const hrefOfAll = ({ by, only }: Tab): string | undefined => {
   if (isShared) return undefined;
@@ -191,7 +194,7 @@ const Group = ({
               bars={row.map(barOf)}
               others={others && { groups: others.groups, count: others.people, href: hrefOfAll(tab) }}
             />
-            {row.reduce((sum, { people }) => sum + people, others?.people ?? 0) > total.people && (
+            {!obvious.has(id) && row.reduce((sum, { people }) => sum + people, others?.people ?? 0) > total.people && (
               <p class="overlap">Some people are in several rows.</p>
             )}
           </>
