@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { copyStore, openStore } from '../../src/store/open.ts';
 import { expectClaimsOverLinks, writeClaimsOverLinks } from '../claims-over-links/database.ts';
-import { newDatabase } from '../fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 
 test('a copy of a database with claims over verified links has the owners and repeats that the file has', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
   const path = join(folder, 'firsthand.db');
   writeClaimsOverLinks(path);
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   await copyStore({ from: `sqlite:${path}`, to: databaseURL, tell: () => {} });
   rmSync(folder, { recursive: true });
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });

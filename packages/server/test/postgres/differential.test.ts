@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Asker, LinkSelection, NewErasure, NewEvent, Store } from '../../src/store/store.ts';
-import { newDatabase } from '../fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 import { tinySegments } from '../fixtures/small-segments.ts';
 import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
 
@@ -404,7 +404,7 @@ beforeAll(async () => {
   const onFatal = (error: Error) => {
     throw error;
   };
-  for (const databaseURL of ['sqlite::memory:', await newDatabase()]) {
+  for (const databaseURL of ['sqlite::memory:', await newMigratedDatabase()]) {
     stores.push(await openStore({ databaseURL, role: 'server', onFatal, arrangement: tinySegments }));
   }
 });

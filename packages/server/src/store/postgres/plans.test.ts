@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../test/fixtures/plans.ts';
-import { newDatabase } from '../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import { day, hashOf, laptop, newEvent, phone } from '../../../test/fixtures/store.ts';
 import { openStore } from '../open.ts';
@@ -19,7 +19,7 @@ let site: Site;
 let contactUUID: string;
 
 beforeAll(async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   site = await createSite(store, { time: months[0] });
   ({ contactUUID } = await site.server.createContact({ userUUID: laptop }));

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describeStore } from '../../../test/conformance/index.ts';
-import { newDatabase } from '../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../test/fixtures/site.ts';
 import { openStore } from '../open.ts';
 
-const open = async () => openStore({ databaseURL: await newDatabase(), role: 'server', onFatal: fail });
+const open = async () => openStore({ databaseURL: await newMigratedDatabase(), role: 'server', onFatal: fail });
 
 describeStore('PostgreSQL', open);
 

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { fillSampleShop } from '../../../sample-shop/fill.ts';
 import { removeSampleShop } from '../../../sample-shop/remove.ts';
 import { openStore } from '../../open.ts';
 
 test('no row of a deleted account is left', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: () => {} });
   onTestFinished(() => store.close());
   const names = await asking<{ name: string }>(

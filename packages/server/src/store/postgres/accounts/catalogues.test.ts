@@ -2,12 +2,12 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { labelIDs } from '@firsthand/contract/labels';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 
 test("an event with the server's robot mark and labels takes as many statements as one without", async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   onTestFinished(() => store.close());
   const { browser } = await createSite(store, { browserCatalogue: true });

@@ -1,7 +1,7 @@
 /** Searches on PostgreSQL while many contacts wait to be indexed. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
@@ -15,7 +15,7 @@ let client: pg.Client;
 let databaseURL: string;
 
 beforeAll(async () => {
-  databaseURL = await newDatabase();
+  databaseURL = await newMigratedDatabase();
   store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   site = await createSite(store);
   const uuids: string[] = [];

@@ -1,13 +1,13 @@
 import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { ann, newID, phone, tablet } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
 
 test('the oldest claimed links give way first, ten at a time, until a contact is back at its limit', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   const client = new pg.Client(databaseURL);
   await client.connect();

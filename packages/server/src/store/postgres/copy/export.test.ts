@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newMigratedDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
@@ -93,7 +93,7 @@ const all = async <Item>(held: InParts<Item>): Promise<Item[]> => {
 };
 
 test('all that was copied is held, in its order, however much there is of it', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   await copyInto(databaseURL, exported, () => {});
   const held = await openExport(databaseURL);
   const { position, numbers } = exported;
@@ -111,7 +111,7 @@ test('all that was copied is held, in its order, however much there is of it', a
 });
 
 test('of large events fewer are read at once', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const many = 2_000;
   const large = (nth: number): KeptEvent =>
     nth < many / 2 ? eventOf(nth) : { ...eventOf(nth), attributes: [['note', 'x'.repeat(20_000)]] };
@@ -145,7 +145,7 @@ test('of large events fewer are read at once', async () => {
 });
 
 test('nobody holds it twice, and nobody who is refused goes on holding it', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
   const held = await openExport(databaseURL);
   expect(held.position).toMatchObject({ sequence: 0, day: 0, clockDay: 0 });
@@ -159,7 +159,7 @@ test('nobody holds it twice, and nobody who is refused goes on holding it', asyn
 });
 
 test('who comes while it is read, and would write afterwards, is noticed at its end', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
   const held = await openExport(databaseURL);
   const beside = await openStore({ databaseURL, role: 'beside', onFatal: () => {} });
@@ -169,7 +169,7 @@ test('who comes while it is read, and would write afterwards, is noticed at its 
 });
 
 test('of a standby nothing is copied: those who write to what it follows would go on', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
   await asking(databaseURL, "CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'");
   await asking(
@@ -180,7 +180,7 @@ test('of a standby nothing is copied: those who write to what it follows would g
 });
 
 test('what is lost in the middle is said to be, and nobody is held up by it', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   await migrateStore(databaseURL, { citus: false });
   const held = await openExport(databaseURL);
   await asking(
@@ -210,7 +210,7 @@ test.each([
 );
 
 test('a database that does not sync what it commits is refused by its own reason', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   await pretendOff(databaseURL, 'fsync');
   await expect(openExport(databaseURL)).rejects.toThrow(/fsync = off: turn it on/);
 });

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import {
   ann,
@@ -103,7 +103,7 @@ const leftOf = (contacts: string) => `
   UNION ALL SELECT 'request' FROM request_repeat WHERE contact IN (${contacts})`;
 
 test('whatever names a contact while it is erased is refused, or goes with it', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
   const erased: string[] = [];
@@ -186,7 +186,7 @@ const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => false).catch(() => false), wait(50).then(() => true)]);
 
 test('what names a contact waits for its erasure and finds it gone, and nobody else waits', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
   // The first event of a day creates a partition. That waits for every transaction that uses the table.
@@ -235,7 +235,7 @@ test('what names a contact waits for its erasure and finds it gone, and nobody e
 });
 
 test('an erasure waits for what is being said of its users, and takes nothing that is somebody else’s by then', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const [store] = await openServers(databaseURL);
   const site = await createSite(store);
   const { contactUUID: bens } = await site.server.createContact({ address: ben, userUUID: tablet });
@@ -264,7 +264,7 @@ test('an erasure waits for what is being said of its users, and takes nothing th
 });
 
 test('an event of before an erasure that is committed after it is deleted with the others', async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const [store] = await openServers(databaseURL);
   const site = await createSite(store);
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });

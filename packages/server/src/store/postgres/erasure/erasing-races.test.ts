@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import {
   ann,
@@ -35,7 +35,7 @@ const openServers = async (databaseURL: string): Promise<[Store, Store]> => {
 };
 
 const setUp = async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const [store, other] = await openServers(databaseURL);
   return { databaseURL, other, site: await createSite(store) };
 };

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Asked, askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../../test/fixtures/plans.ts';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { laptop, phone } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
@@ -16,7 +16,7 @@ let store: Store;
 let site: Site;
 let client: pg.Client;
 beforeAll(async () => {
-  databaseURL = await newDatabase();
+  databaseURL = await newMigratedDatabase();
   store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   site = await createSite(store);
   const visits = () => Array.from({ length: perBatch.others }, (_, nth) => ({ userUUID: `visitor-number-${nth}` }));

@@ -1,7 +1,7 @@
 // The bounds of a page, which are too far for a test to reach: here they are near.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askedBy } from '../../../../test/fixtures/plans.ts';
-import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
@@ -21,7 +21,7 @@ let store: Store;
 let pool: ConnectionPool;
 let site: Site;
 beforeAll(async () => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   pool = openPool(databaseURL, 2);
   site = await createSite(store);

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { type Caller, createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { newContact } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
@@ -111,7 +111,7 @@ test.each([
   ['contacts', contacts],
   ['refused requests', refusedRequests],
 ])('of %s, none is passed over that has its number and is committed after the next', async (_, listed) => {
-  const databaseURL = await newDatabase();
+  const databaseURL = await newMigratedDatabase();
   const [one, other] = [await openServer(databaseURL), await openServer(databaseURL)];
   const site = await createSite(one);
   // Each by a token and a user of its own: none waits for what another does.

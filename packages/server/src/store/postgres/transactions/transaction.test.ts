@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { Refusal } from '../../../refusal.ts';
 import { type ConnectionPool, openPool } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
@@ -8,7 +8,7 @@ import { readOnce, readSnapshot, write } from './transaction.ts';
 let databaseURL: string;
 let pool: ConnectionPool;
 beforeAll(async () => {
-  databaseURL = await newDatabase();
+  databaseURL = await newMigratedDatabase();
   pool = openPool(databaseURL, 4);
   const db = await pool.take();
   await migrate(db);
