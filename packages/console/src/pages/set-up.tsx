@@ -20,6 +20,18 @@ const everyMsOfSteps = 10_000;
 /** What only the service can say, as far as it has. */
 type Service = AnswerFor<'getService'> | undefined;
 
+const WhyNothing = () => (
+  <>
+    <p class="soft">Open the developer tools of the page, then Network, and load the page again:</p>
+    <ul class="soft why-nothing">
+      <li>The script is not listed: the tag is not in the page.</li>
+      <li>The script is 404 or refused: the address in the tag is wrong.</li>
+      <li>401: the token in the tag is wrong.</li>
+      <li>403: the site is not in the list of sites.</li>
+    </ul>
+  </>
+);
+
 const FirstEvent = ({ service }: { readonly service: Service }) => {
   const { value, problem } = useAnswer(
     'newest event',
@@ -45,15 +57,8 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
       </p>
       {isWaiting && (
         <>
-          <p class="soft">
-            Nothing comes? Open the developer tools of the page, then Network, and load the page again:
-          </p>
-          <ul class="soft why-nothing">
-            <li>The script is not listed: the tag is not in the page.</li>
-            <li>The script is 404 or refused: the address in the tag is wrong.</li>
-            <li>401: the token in the tag is wrong.</li>
-            <li>403: the site is not in the list of sites.</li>
-          </ul>
+          <p class="soft">Nothing comes?</p>
+          <WhyNothing />
         </>
       )}
       {newest && isOfRobot(newest) && <p class="soft">A robot sent it. Reports leave robots out.</p>}
@@ -66,6 +71,12 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
         <p>
           <a href={hrefOf('live')}>Watch them live</a>
         </p>
+      )}
+      {newest && (
+        <details class="soft">
+          <summary>Nothing comes from a page?</summary>
+          <WhyNothing />
+        </details>
       )}
     </Card>
   );

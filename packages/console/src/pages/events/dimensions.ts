@@ -29,11 +29,11 @@ const words: readonly Dimension[] = [
   },
   { by: 'entryPage', title: 'Entry page' },
   { by: 'exitPage', title: 'Exit page' },
-  { by: 'first:utm_campaign', title: 'Campaign of the visit' },
-  { by: 'first:utm_source', title: 'Source of the visit' },
-  { by: 'first:utm_medium', title: 'Medium of the visit' },
-  { by: 'entryReferrerHost', title: 'Referring site of the visit', none: 'Direct / none' },
-  { by: 'referrerHost', title: 'Referring site' },
+  { by: 'first:utm_campaign', title: 'Campaign' },
+  { by: 'first:utm_source', title: 'Source' },
+  { by: 'first:utm_medium', title: 'Medium' },
+  { by: 'entryReferrerHost', title: 'Referring site', none: 'Direct / none' },
+  { by: 'referrerHost', title: 'Referring site of the page view' },
   {
     by: 'contactTagID',
     title: 'Tag of the contact',
@@ -55,7 +55,7 @@ const alwaysThere = ['path', 'utm_source', 'utm_medium', 'utm_campaign', '$brows
 
 const attribute = (attrID: string): Dimension => ({
   by: `${prefix}${attrID}`,
-  title: attributeName(attrID),
+  title: attrID.startsWith('utm_') ? `${attributeName(attrID)} of the event` : attributeName(attrID),
   condition: (value) => ({ attrID, is: [value] }),
   ...(attrID === '$country' && { label: formatCountry }),
 });
@@ -67,7 +67,8 @@ export const dimensions = (): Readonly<Record<string, Dimension>> => {
   // The address may name an attribute that only events have.
   const inAddress = query.value.get('by') ?? '';
   const further = inAddress.startsWith(prefix) ? [inAddress.slice(prefix.length)] : [];
+  // What is asked for most comes first.
   const [event, ...others] = words as [Dimension, ...Dimension[]];
   const attributes = [...new Set([...alwaysThere, ...listed, ...further])].map(attribute);
-  return Object.fromEntries([event, ...attributes, ...others].map((each) => [String(each.by), each]));
+  return Object.fromEntries([event, ...others, ...attributes].map((each) => [String(each.by), each]));
 };

@@ -1,4 +1,5 @@
-/** A browser that nobody is known for. */
+/** A browser by itself, most often one that nobody is known for. */
+import { hrefOf } from '../../address.ts';
 import { Copyable, Face } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 import { LinkDialogButton } from './linking.tsx';
@@ -15,7 +16,16 @@ export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
         <div>
           <h1>{name}</h1>
           <p class="badges soft">
-            A browser. Nobody is known for its newest events. <Copyable text={userUUID} />
+            A browser.{' '}
+            {seen?.contactUUID ? (
+              <>
+                Its newest event is{' '}
+                <a href={hrefOf('person', { contact: seen.contactUUID, user: null })}>a contact’s</a>.
+              </>
+            ) : (
+              'Nobody is known for its newest events.'
+            )}{' '}
+            <Copyable text={userUUID} />
           </p>
           <p class="soft seen">
             {seen?.name && `${seen.name} · `}

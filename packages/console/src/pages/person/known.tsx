@@ -80,7 +80,12 @@ export const Known = ({ found, again }: { readonly found: Found; readonly again:
       </header>
       <BrowserNumbers.Provider value={numbersOf(link)}>
         <div class="person">
-          <Timeline of={{ contactUUID }} turns={[...toTurns(link), ...toMergeTurns(merge)]} again={again} />
+          <Timeline
+            of={{ contactUUID }}
+            turns={[...toTurns(link), ...toMergeTurns(merge)]}
+            again={again}
+            version={found}
+          />
           <div class="person-side">
             <Facts contact={contact} />
             <Browsers links={link} again={again} />

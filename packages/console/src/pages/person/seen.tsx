@@ -19,6 +19,8 @@ const read = async (userUUID: string, signal: AbortSignal) => {
     country: labelIn(attributes, '$country'),
     firstTime: first.event[0]?.eventTime,
     lastTime: last.event[0]?.eventTime,
+    /** Whose the newest event is: '' or undefined for nobody's. */
+    contactUUID: last.event[0]?.contactUUID,
   };
 };
 export type Seen = Awaited<ReturnType<typeof read>>;

@@ -1,7 +1,7 @@
 /** The timeline: sessions that unfold, days, pauses, and the marks of what was decided about the person's browsers. */
 import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { EventLine } from '../../parts/event-line.tsx';
@@ -59,17 +59,20 @@ interface TimelineProps {
   readonly of: Pick<RequestFor<'getEvent'>, 'contactUUID' | 'userUUID'>;
   readonly turns: readonly (Turn | MergeTurn)[];
   readonly again: () => void;
+  /** Another value when something was changed: whose the events are may have changed with it. */
+  readonly version?: unknown;
 }
 
-export const Timeline = ({ of, turns, again }: TimelineProps) => {
+export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
   const { answer, more } = usePages(`events ${JSON.stringify(of)}`, async (cursor, signal) => {
     const { event, nextCursor } = await api.getEvent({ ...of, include: 'why', limit, cursor }, { signal });
     return { entries: event, nextCursor };
   });
-  const refresh = () => {
-    answer.again();
-    again();
-  };
+  const shown = useRef(version);
+  useEffect(() => {
+    if (version !== shown.current) answer.again();
+    shown.current = version;
+  }, [version]);
   return (
     <Card title="History" class="history">
       <Answered answer={answer} lines={10}>
@@ -101,9 +104,9 @@ export const Timeline = ({ of, turns, again }: TimelineProps) => {
               );
             }
             if (entry.kind === 'turn')
-              parts.push(<TurnMark key={`turn ${entry.link.linkID}`} turn={entry} after={refresh} />);
+              parts.push(<TurnMark key={`turn ${entry.link.linkID}`} turn={entry} after={again} />);
             else if (entry.kind === 'merge')
-              parts.push(<MergeMark key={`merge ${entry.merge.contactUUID}`} turn={entry} after={refresh} />);
+              parts.push(<MergeMark key={`merge ${entry.merge.contactUUID}`} turn={entry} after={again} />);
             else {
               sessions += 1;
               parts.push(

@@ -1,4 +1,5 @@
 /** A mark in the timeline for a link: the moment of recognition, or a further link. Each can be voided. */
+import { hrefOf } from '../../address.ts';
 import { At, Badge } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
@@ -34,7 +35,8 @@ export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after:
         </p>
         <p class="soft">
           <BrowserMark userUUID={userUUID} /> {voided && <Device userUUID={userUUID} />}
-          {nameOfUser(userUUID)} · {voided ? <Badge tone="bad">ignored</Badge> : <Basis verified={verified} />}
+          <a href={hrefOf('person', { user: userUUID, contact: null })}>{nameOfUser(userUUID)}</a> ·{' '}
+          {voided ? <Badge tone="bad">ignored</Badge> : <Basis verified={verified} />}
         </p>
       </div>
       {mayChange.value && (

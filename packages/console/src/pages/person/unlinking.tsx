@@ -75,7 +75,9 @@ export const Unlinking = ({ link, name, after, close }: UnlinkingProps) => {
           </label>
         ))}
       </fieldset>
-      <p class="soft">Both can be undone.</p>
+      <p class="soft">
+        You can undo it at once. Later, link the browser again on its own page, or count the link again in the history.
+      </p>
     </DialogForm>
   );
 };

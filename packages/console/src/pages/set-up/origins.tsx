@@ -19,10 +19,11 @@ const change = (origin: string, isIn: boolean, done: string) =>
 export const allowOrigin = (origin: string): Promise<boolean> =>
   change(origin, true, `Pages of ${origin} may use the tag.`);
 
-/** The origin that was typed: with https, unless it names another scheme, and without a slash at its end. */
+/** The origin that was typed, without a slash at its end. Without a scheme: with https, or http on the reader's own machine. */
 const originIn = (text: string): string => {
   const typed = text.trim().replace(/\/$/, '');
-  return typed === '' || typed.includes('://') ? typed : `https://${typed}`;
+  if (typed === '' || typed.includes('://')) return typed;
+  return `${/^(localhost|127\.0\.0\.1|\[::1\])(:|$)/.test(typed) ? 'http' : 'https'}://${typed}`;
 };
 
 const problemWith = async (origin: string): Promise<string> => {

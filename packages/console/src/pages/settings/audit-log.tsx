@@ -8,7 +8,15 @@ import { Table } from '../../parts/table.tsx';
 import { account } from '../../reading/account.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
 import { usePages } from '../../reading/pages.ts';
-import { type AuditAction, type AuditEntry, actionWords, capitalized, detailsOf, wordsOf } from './audit-words.ts';
+import {
+  type AuditAction,
+  type AuditEntry,
+  actionWords,
+  capitalized,
+  detailsOf,
+  restoringWords,
+  wordsOf,
+} from './audit-words.ts';
 import { OwnersOnly } from './owners-only.tsx';
 import { nameOfActor, type Token } from './token-list.ts';
 
@@ -31,7 +39,7 @@ const ActionChoice = () => (
     <option value="">Any action</option>
     {actionsToChoose.map(([action, words]) => (
       <option key={action} value={action}>
-        {words}
+        {[words, restoringWords[action as AuditAction]].filter(Boolean).join(' / ')}
       </option>
     ))}
   </select>

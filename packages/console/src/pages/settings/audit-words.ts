@@ -36,7 +36,7 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
 };
 
 /** The actions that undo another have the action of the other. */
-const restoringWords: Partial<Record<AuditAction, string>> = {
+export const restoringWords: Partial<Record<AuditAction, string>> = {
   voidLink: 'Link counts again',
   voidClaim: 'Claim restored',
 };

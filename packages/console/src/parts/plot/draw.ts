@@ -4,6 +4,8 @@ import { timeStep, valueStep } from './ticks.ts';
 
 export interface Line {
   readonly label: string;
+  /** What the line is called at each interval, if that differs. */
+  readonly labels?: readonly string[];
   /** One of each interval; null where there is none. */
   readonly values: readonly (number | null)[];
   /** Drawn fainter: what the other line is compared with. */

@@ -46,7 +46,9 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
   };
   const save = (): void => canvas.current?.toBlob((image) => image && download(`${title}.png`, image));
 
-  const values = drawn.lines.map((line) => `${line.label} ${drawn.forms.short(line.values[marked ?? 0] ?? 0)}`);
+  const values = drawn.lines.map(
+    (line) => `${line.labels?.[marked ?? 0] ?? line.label} ${drawn.forms.short(line.values[marked ?? 0] ?? 0)}`,
+  );
   const told = marked === null ? '' : [labels[marked], ...values].join(' · ');
   return (
     <>

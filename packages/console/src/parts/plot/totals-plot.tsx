@@ -28,7 +28,16 @@ export const TotalsPlot = ({ totals, measure: { label, of, forms }, interval }: 
       labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
       ticks={intervals.map(({ from }) => formatTime(from, tickForms[interval]))}
       lines={[
-        ...(earlier ? [{ label: 'Earlier', values: valuesOf(earlier), isEarlier: true }] : []),
+        ...(earlier
+          ? [
+              {
+                label: 'Earlier',
+                labels: earlier.map(({ from }) => formatTime(from, labelForms[interval])),
+                values: valuesOf(earlier),
+                isEarlier: true,
+              },
+            ]
+          : []),
         { label, values: valuesOf(intervals) },
       ]}
     />

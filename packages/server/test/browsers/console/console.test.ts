@@ -354,12 +354,20 @@ describe('over a shop', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await shows(page, 'Undone.');
     expect([await owner(), await isCurrent()]).toEqual([who.ann, true]);
+    const sessions = () => page.locator('.history .session').count();
+    const before = await sessions();
     await unlink('It never was theirs');
     await shows(page, 'The link is ignored now');
     expect([await owner(), await isCurrent()]).toEqual(['', false]);
+    await expect.poll(sessions, soon).toBeLessThan(before);
     await page.getByRole('button', { name: 'Undo' }).click();
     await shows(page, 'Undone.');
     expect([await owner(), await isCurrent()]).toEqual([who.ann, true]);
+    await expect.poll(sessions, soon).toBe(before);
+    await page.locator('.turn').getByRole('link', { name: 'Visitor of-ben' }).click();
+    await shows(page, 'A browser.');
+    await page.getByRole('link', { name: 'a contact’s' }).click();
+    await heading(page, 'Ann Lemon');
     expect(complaints).toEqual([]);
   });
 
