@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { altering, countWaiting } from '../../../test/fixtures/postgres/asking.ts';
 import { asking, newDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import {
@@ -20,7 +21,6 @@ import {
 import { readMigrations } from '../migrations.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
-import { lockKeys } from './database/connection.ts';
 import { toBodies } from './events/event-body.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
@@ -232,15 +232,15 @@ describe('the order', () => {
     await logAt(servers[0], site, site.time, { eventUUID: 'event-first' });
     const slow = new pg.Client(databaseURL);
     await slow.connect();
+    const body = toBodies([{ ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time }]);
+    await slow.query('BEGIN');
+    await slow.query('SELECT * FROM begin_writing($1, false)', [site.account]);
+    const drawn = (await slow.query("SELECT nextval('event_order') AS sequence")).rows[0].sequence;
     await slow.query(
-      `BEGIN;
-       SELECT pg_advisory_xact_lock_shared(${lockKeys.accounts} + ${site.account});
-       SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order;
-       SELECT nextval('event_order');
-       INSERT INTO event SELECT holder, currval('event_order'), "user", "eventTime", account, day, "eventID",
-         '\\x${toBodies([{ ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time }])[0]?.toString('hex')}' FROM event;
-       UPDATE account_day SET "lastSequence" = currval('event_order')`,
+      `INSERT INTO event SELECT holder, $2::bigint, "user", "eventTime", account, day, "eventID", $3::bytea FROM event WHERE account = $1`,
+      [site.account, drawn, body[0]],
     );
+    await slow.query('UPDATE account_day SET "lastSequence" = $2::bigint WHERE account = $1', [site.account, drawn]);
     await logAt(servers[1], site, site.time, { eventUUID: 'event-quick' });
     const newest = await servers[1].getEvents({ account: site.account, order: 'desc', limit: 1 });
     expect(newest.events.map(({ eventUUID }) => eventUUID)).toEqual(['event-quick']);
@@ -468,13 +468,16 @@ test('what has a fault is refused by itself, and what came with it is kept', asy
   expect(Object.keys(await site.owners())).toEqual(['event-before', 'event-after']);
 });
 
+const fullDisk = `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql
+  AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`;
+
 test('a change of an account that a full disk stops is undone as a whole, and may be tried later', async () => {
   const { databaseURL, servers } = await openServers(1);
   const site = await createSite(servers[0]);
-  await asking(
+  await altering(
     databaseURL,
-    `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$;
-     CREATE TRIGGER fill BEFORE INSERT ON contact FOR EACH ROW WHEN (NEW."contactEmailaddress" = '${ben}')
+    fullDisk,
+    `CREATE TRIGGER fill BEFORE INSERT ON contact FOR EACH ROW WHEN (NEW."contactEmailaddress" = '${ben}')
        EXECUTE FUNCTION fill()`,
   );
   const change = {
@@ -483,7 +486,7 @@ test('a change of an account that a full disk stops is undone as a whole, and ma
   };
   await expect(site.change(change)).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
   expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'A shop', usage: { contacts: 0 } });
-  await asking(databaseURL, 'DROP TRIGGER fill ON contact');
+  await altering(databaseURL, 'DROP TRIGGER fill ON contact');
   expect(await site.change(change)).toMatchObject({ contacts: [{ exists: false }, { exists: false }] });
   expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'Another name' });
 });
@@ -492,19 +495,19 @@ test('a server whose database has a full disk is not fit to serve until there is
   const { databaseURL, servers } = await openServers(1);
   const [store] = servers;
   const site = await createSite(store);
-  await asking(
+  await altering(
     databaseURL,
-    `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$;
-     CREATE FUNCTION fill_command() RETURNS event_trigger LANGUAGE plpgsql
-       AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$;
-     CREATE TRIGGER fill BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION fill();
-     CREATE EVENT TRIGGER fill_command ON ddl_command_start EXECUTE FUNCTION fill_command()`,
+    fullDisk,
+    `CREATE FUNCTION fill_command() RETURNS event_trigger LANGUAGE plpgsql
+       AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$`,
+    'CREATE TRIGGER fill BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION fill()',
+    'CREATE EVENT TRIGGER fill_command ON ddl_command_start EXECUTE FUNCTION fill_command()',
   );
   await store.check();
   await expect(site.server.log({})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
   await expect(store.check()).rejects.toMatchObject({ code: '53100' });
   await expect(store.check()).rejects.toMatchObject({ code: '53100' });
-  await asking(databaseURL, 'DROP EVENT TRIGGER fill_command; DROP TRIGGER fill ON event');
+  await altering(databaseURL, 'DROP EVENT TRIGGER fill_command', 'DROP TRIGGER fill ON event');
   await store.check();
   expect((await site.server.log({})).every(isKept)).toBe(true);
   expect(await asking(databaseURL, "SELECT 1 FROM pg_class WHERE relname = 'room'")).toEqual([]);
@@ -539,13 +542,7 @@ test('what another server lists while this one waits to list it is listed once, 
       [account],
     );
     const logging = logAt(one, site, site.time, { eventID: 77, attributes: [] });
-    await vi.waitFor(async () => {
-      const waiting = await asking(
-        databaseURL,
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-      );
-      expect(waiting).toHaveLength(1);
-    }, 60_000);
+    await vi.waitFor(async () => expect(await countWaiting(databaseURL)).toBe(1), 60_000);
     await other.query('COMMIT');
     expect((await logging).every(isKept)).toBe(true);
   } finally {

@@ -278,7 +278,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     <Request, Value>(
       work: (db: Snapshot, request: Request) => Promise<Value>,
       momentOf: (request: Request) => Moment = () => 'now',
-      settings?: string,
+      settings?: readonly string[],
     ) =>
     (request: Request): Promise<Value> =>
       admitted(request, () =>

@@ -185,12 +185,25 @@ const takeSlot = `
  * order from an index. Pages of events need more settings (event-order.ts).
  */
 export const inOrder = '-c enable_bitmapscan=off';
+/** The same for a transaction on a cluster, whose other machines do not get the options of a connection. */
+export const inOrderLocally = ['SET LOCAL enable_bitmapscan = off'];
 
 /**
  * Settings for storing events, whose statements find rows by their keys: without them, a plan that PostgreSQL makes while a table is small,
  * and keeps, reads all rows of it, until the table is analyzed.
  */
 export const byKey = '-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off';
+
+/**
+ * Runs statements that change settings for a transaction, and those that begin it. On a cluster the settings hold on all its machines:
+ * Citus sends them the text of a whole message, so each statement is a message of its own.
+ */
+export const setLocally = async (
+  db: Pick<TakenConnection, 'isSpread' | 'script'>,
+  statements: readonly string[],
+): Promise<void> => {
+  await Promise.all((db.isSpread ? statements : [statements.join('; ')]).map((sql) => db.script(sql)));
+};
 
 /** Opens a pool of up to `most` connections. `settings` are the start options of each connection. */
 export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
@@ -203,6 +216,7 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
     async onConnect(client) {
       await assertDurable(client);
       const isSpread = await isSpreadOver(toConnection(askOf(client)));
+      if (isSpread) await client.query("SET citus.propagate_set_commands = 'local'");
       opened.set(client, { slot: (await client.query(takeSlot)).rows[0].n, isSpread });
     },
   });

@@ -13,6 +13,7 @@ import type { ContactRow } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
 import { statementsOf } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
+import { setLocally } from '../database/connection.ts';
 import type { Dedup } from '../events/dedup.ts';
 import { inGroups, walkingInOrder, within } from '../events/event-order.ts';
 import { findOldEvents } from '../events/old-events.ts';
@@ -259,7 +260,7 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
         return false;
       }
       const { erasure, holder, after, through } = next;
-      await db.script(walkingInOrder);
+      await setLocally(db, walkingInOrder);
       const events = await db.all<{ sequence: number; day: number }>(
         `SELECT sequence, day FROM event WHERE account = $1 AND holder = $2 AND ${within('holder', '$3::bigint', '$4::bigint')}
          ORDER BY ${inGroups('holder')} LIMIT ${eventsPerStep}`,
@@ -304,7 +305,7 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
         now = Infinity,
       }: RequestOf<'deleteEventsBefore'> & { readonly account: number; readonly mostEvents: number },
     ): Promise<number> {
-      await db.script(walkingInOrder);
+      await setLocally(db, walkingInOrder);
       const deleted = await deleteEvents(db, undefined, await findOldEvents(db, { time, most: mostEvents, now }));
       // Refused requests are stored no longer than events.
       await refused.evictBefore(db, time, most);

@@ -30,7 +30,7 @@ export const inGroups = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =
   `${sequenceGroup(by)} ${order}, sequence ${order}`;
 
 /**
- * SQL at the beginning of a transaction that reads events in order. PostgreSQL expects as few events of a holder with very many as
+ * Statements at the beginning of a transaction that reads events in order (`setLocally`). PostgreSQL expects as few events of a holder with very many as
  * of any other, and would sort them all rather than read along the index. Other transactions must not use these settings: they
  * find few rows by another index and sort them. PostgreSQL up to 17 adds a great cost to a plan that needs a disabled step, and
  * such a cost would start JIT compilation. It also expects so many events in a page that it would start parallel workers, which
@@ -41,4 +41,4 @@ export const walkingInOrder = [
   'SET LOCAL enable_sort = off',
   'SET LOCAL jit = off',
   'SET LOCAL max_parallel_workers_per_gather = 0',
-].join('; ');
+];

@@ -5,8 +5,10 @@ import {
   type AccountConnection,
   type ConnectionPool,
   codeOf,
+  inOrderLocally,
   isConflict,
   isNotNow,
+  setLocally,
   type TakenConnection,
 } from '../database/connection.ts';
 import { beginDay, DayMissing, prepareDay } from '../events/days.ts';
@@ -231,7 +233,7 @@ export const readSnapshot = <Value>(
   wanted: Moment,
   account: number,
   work: (db: Snapshot) => Promise<Value>,
-  settings = '',
+  settings: readonly string[] = [],
 ): Promise<Value> =>
   withConnection(
     pool,
@@ -240,7 +242,11 @@ export const readSnapshot = <Value>(
       // Only a snapshot that is taken after all is settled shows all of it.
       if (wanted.startsWith('all ')) await settled;
       // PostgreSQL executes pipelined statements in the order in which they were sent.
-      const begun = db.script(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`);
+      const begun = setLocally(db, [
+        'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+        ...(db.isSpread ? inOrderLocally : []),
+        ...settings,
+      ]);
       const [value] = await Promise.all([work({ ...db, account, settled }), begun, settled]);
       return value;
     },
