@@ -126,8 +126,8 @@ export const describeReportFeed = (newSite: NewSite): void => {
       const asked = { users: [user as number, 0, 1e12], contacts: [contact as number, another as number, 0, 1e12] };
       const firstNames = async () =>
         (await store.namePeople({ account, ...asked })).contacts
-          .map(({ contact: number, contactUUID, fields }) => [number, contactUUID, fields.contactFirstname])
-          .sort();
+          .toSorted((one, next) => one.contact - next.contact)
+          .map(({ contact: number, contactUUID, fields }) => [number, contactUUID, fields.contactFirstname]);
       const contactUUIDs = [ann.contactUUID, kept.contactUUID, 'nobody'];
       expect([...(await store.numberContacts({ account, contactUUIDs }))].sort()).toEqual([contact, another].sort());
       expect(await store.numberContacts({ account: other.account, contactUUIDs })).toEqual([]);

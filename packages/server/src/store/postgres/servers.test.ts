@@ -232,7 +232,9 @@ describe('the order', () => {
     await logAt(servers[0], site, site.time, { eventUUID: 'event-first' });
     const slow = new pg.Client(databaseURL);
     await slow.connect();
-    const body = toBodies([{ ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time }]);
+    const body = toBodies([
+      { ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time },
+    ]);
     await slow.query('BEGIN');
     await slow.query('SELECT * FROM begin_writing($1, false)', [site.account]);
     const drawn = (await slow.query("SELECT nextval('event_order') AS sequence")).rows[0].sequence;

@@ -118,6 +118,7 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
       { proname: 'note_merge' },
       { proname: 'note_owner_of_merged' },
       { proname: 'note_owner_of_user' },
+      { proname: 'owner_change_now' },
       { proname: 'read_event_body' },
       { proname: 'refuse_audit_change' },
       { proname: 'refuse_audit_deletion' },

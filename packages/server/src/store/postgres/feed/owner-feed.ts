@@ -43,7 +43,7 @@ const readErased = async (db: AccountConnection, account: number): Promise<FedEr
 
 const readMark = async (db: AccountConnection, change: number): Promise<number> => {
   const last = await db.get<{ mark: number }>(
-    'SELECT mark FROM owner_change WHERE account = $1 AND change <= $2 ORDER BY change DESC LIMIT 1',
+    'SELECT mark FROM owner_change WHERE account = $1 AND change <= $2 ORDER BY change DESC, part DESC LIMIT 1',
     [db.account, change],
   );
   return last?.mark ?? 0;
@@ -77,7 +77,9 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
   }
 
   const changes = await db.all<OwnerChange>(
-    'SELECT * FROM owner_change WHERE account = $1 AND change > $2 AND change <= $3 ORDER BY change LIMIT $4',
+    // On a cluster, all changes of a transaction have the same number.
+    `SELECT * FROM owner_change WHERE account = $1 AND change > $2 AND change <= $3
+     ORDER BY change FETCH FIRST $4 ROWS WITH TIES`,
     [account, position.change, newest, ownersPerPart],
   );
   const last = changes.length < ownersPerPart ? newest : (changes.at(-1) as OwnerChange).change;

@@ -154,7 +154,7 @@ export const waitForSettled = async (db: Asked, account: number): Promise<number
 const lastSQL = {
   contact_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM contact_number',
   refused_number: () => 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM refused_number',
-  // Triggers draw these where the account's rows are. A lower number was drawn before the last one that is committed.
+  // Triggers draw these, and on a cluster begin_writing does. A lower number was drawn before the last one that is committed.
   owner_change: (account: number) =>
     `SELECT coalesce(max(change), 0)::bigint AS last FROM owner_change WHERE account = ${account}`,
 } as const;

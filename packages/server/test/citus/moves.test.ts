@@ -1,0 +1,92 @@
+// An account whose shards move to another node, meanwhile and before: its order stays as it was.
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
+import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
+import { createSite, type Site } from '../fixtures/site.ts';
+
+let databaseURL: string;
+let store: Store;
+beforeAll(async () => {
+  databaseURL = await newDatabase();
+  store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+});
+afterAll(() => store.close());
+
+interface Place {
+  readonly name: string;
+  readonly port: number;
+}
+
+/** The workers, that of the account first. */
+const placesOf = ({ account }: Site) =>
+  asking<Place>(
+    databaseURL,
+    `SELECT nodename AS name, nodeport AS port FROM pg_dist_node n
+     WHERE groupid > 0
+     ORDER BY groupid IN (SELECT groupid FROM pg_dist_placement
+       WHERE shardid = get_shard_id_for_distribution_column('event', ${account})) DESC, groupid`,
+  );
+
+/** Moves the shards of an account to another worker. */
+const move = async (site: Site): Promise<void> => {
+  const [from, to] = (await placesOf(site)) as [Place, Place];
+  await asking(
+    databaseURL,
+    `SELECT citus_move_shard_placement(get_shard_id_for_distribution_column('event', ${site.account}),
+       '${from.name}', ${from.port}, '${to.name}', ${to.port}, 'block_writes')`,
+  );
+};
+
+test('who reads changes of owners reads those that are made after each move, and need not begin again', async () => {
+  const site = await createSite(store);
+  const fed = createFedAccount(store, site.account);
+  const places = new Set<string>();
+  for (let round = 0; round < 4; round += 1) {
+    const userUUID = `visitor-of-round-${round}`;
+    const { contactUUID } = await site.server.createContact({ userUUID: null, address: `${round}@example.com` });
+    await site.server.log({ userUUID }, { userUUID });
+    await expectAgreement(fed, site);
+    await site.link(userUUID, contactUUID);
+    await expectAgreement(fed, site);
+    expect(Object.values(await site.owners({ userUUID }))).toEqual([contactUUID, contactUUID]);
+    places.add((await placesOf(site))[0]?.name ?? '');
+    await move(site);
+  }
+  expect(places.size).toBe(2);
+  expect(fed.resets()).toBe(1);
+});
+
+test('the shards of an account stay while a transaction that has begun may still write', async () => {
+  const site = await createSite(store);
+  await site.server.log({ eventUUID: 'event-first' });
+  const before = await placesOf(site);
+  const slow = new pg.Client(databaseURL);
+  await slow.connect();
+  try {
+    await slow.query('BEGIN');
+    await slow.query('SELECT * FROM begin_writing($1, false)', [site.account]);
+    const drawn = (await slow.query("SELECT nextval('event_order') AS sequence")).rows[0].sequence;
+    let isMoved = false;
+    const moving = move(site).then(() => {
+      isMoved = true;
+    });
+    await wait(3_000);
+    expect(isMoved).toBe(false);
+    expect(await placesOf(site)).toEqual(before);
+    await slow.query(
+      `INSERT INTO event SELECT holder, $2::bigint, "user", "eventTime", account, day, "eventID", body FROM event WHERE account = $1`,
+      [site.account, drawn],
+    );
+    await slow.query('UPDATE account_day SET "lastSequence" = $2::bigint WHERE account = $1', [site.account, drawn]);
+    await slow.query('COMMIT');
+    await moving;
+    expect(await placesOf(site)).toEqual([...before].reverse());
+    expect((await site.events()).map(({ eventUUID }) => eventUUID)).toEqual(['event-first', 'event-first']);
+  } finally {
+    await slow.end();
+  }
+});
