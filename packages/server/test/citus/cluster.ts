@@ -23,6 +23,7 @@ shared_preload_libraries = 'citus'
 citus.node_conninfo = 'sslmode=prefer'
 citus.local_hostname = '${folder}'
 citus.shard_count = 32
+max_connections = 800
 wal_level = logical
 max_worker_processes = 300
 max_replication_slots = 50

@@ -71,11 +71,42 @@ const prefixOf = (run: string) => `test_${createHash('sha256').update(run).diges
 const templates = new Map<string, Promise<void>>();
 let made = 0;
 
+/** So many databases later, a test of the same file has done with its own. */
+const mostInUse = 20;
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** Closes the databases of files that have ended, and of tests of this file: Citus keeps three connections to each node for every one. */
+const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
+  const rows = await asking<{ name: string }>(
+    clusterURL,
+    `SELECT datname AS name FROM pg_database WHERE datname LIKE '${prefixOf(run)}%' AND datallowconn
+       AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = pg_database.datname
+         AND backend_type = 'client backend' AND application_name NOT LIKE 'citus%')`,
+  );
+  for (const { name } of rows) {
+    const [, pid, nth] = /_(\d+)_(\d+)$/.exec(name) ?? [];
+    if (
+      pid === undefined ||
+      (isRunning(Number(pid)) && (Number(pid) !== process.pid || Number(nth) > made - mostInUse))
+    )
+      continue;
+    await onEach(await urlsOf(clusterURL, name), closing(name));
+  }
+};
+
 /** Makes a database that is spread; answers its URL on the coordinator. */
 export const newClusterDatabase = async (clusterURL: string, run: string): Promise<string> => {
   const template = `${prefixOf(run)}_template`;
   if (!templates.has(template)) templates.set(template, makeTemplate(clusterURL, template));
   await templates.get(template);
+  await closeEnded(clusterURL, run);
   made += 1;
   const name = `${prefixOf(run)}_${process.pid}_${made}`;
   const urls = await urlsOf(clusterURL, name);
