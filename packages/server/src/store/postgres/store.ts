@@ -69,7 +69,7 @@ import { createPostgresRoom } from './database/disk-space.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
 import { startWatch } from './database/watch.ts';
 import { createErasures } from './erasure/erasures.ts';
-import { findWork, startMaintenance } from './erasure/maintenance.ts';
+import { createWorkFinder, startMaintenance } from './erasure/maintenance.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
@@ -236,6 +236,11 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     for (const listener of listeners) listener();
   };
   const watch = startWatch(databaseURL, access, committed);
+  const finding = createWorkFinder((ask) => readOnce(pools.quick, ofService, ask), prepared.isSpread);
+  const committedOf = (account: number) => {
+    if (role === 'server') finding.noteAccount(account);
+    committed();
+  };
 
   const commits = createCommitMeasures();
   const queue = createWriteQueue(
@@ -266,7 +271,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
       admitted(request, async () => {
         const carryOut = () => write(pools.writes, mode, accountOf(request), (db) => work(db, request));
         const value = await turns(request).reduceRight((next, key) => () => inTurn(key, next), carryOut)();
-        committed();
+        committedOf(accountOf(request));
         return value;
       });
   const besideOthers = writing('beside others');
@@ -300,7 +305,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   const maintenance =
     role === 'server'
       ? startMaintenance({
-          find: () => readOnce(pools.quick, ofService, findWork),
+          find: finding.find,
           inTransaction: (account, step) => write(pools.writes, 'beside others', account, step),
           async step(db) {
             if ((await continueErasures(db)) || (await indexContacts(db))) return true;
@@ -373,7 +378,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     logEvents: (batch) =>
       admitted(batch, async () => {
         const outcomes = await queue(batch);
-        committed();
+        committedOf(batch.account);
         return outcomes;
       }),
 

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
+import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { startMaintenance } from './maintenance.ts';
+import { createWorkFinder, startMaintenance } from './maintenance.ts';
 
 /** A transaction that has, or has not, what one server has at a time. */
 const having = (mine: boolean) => ({ one: async () => ({ mine }) }) as unknown as Transaction;
@@ -56,4 +57,31 @@ test('while nothing is written, most checks are left out', async () => {
   maintenance.noteWrite();
   await expect.poll(() => search.mock.calls.length, { timeout: 5_000 }).toBe(2);
   await maintenance.close();
+});
+
+test('on a cluster, most queries are about accounts that this server has written, and some about all', async () => {
+  const withWork = new Set([3, 8]);
+  const asked: (readonly number[] | 'all')[] = [];
+  const ask = async <Value>(work: (db: Connection) => Promise<Value>): Promise<Value> =>
+    work({
+      async all(_: string, [accounts]: [(readonly number[])?] = []) {
+        asked.push(accounts ?? 'all');
+        return [...withWork].filter((account) => accounts?.includes(account) ?? true).map((account) => ({ account }));
+      },
+    } as unknown as Connection);
+  const finder = createWorkFinder(ask, true);
+  expect(await finder.find()).toEqual([3, 8]);
+  withWork.delete(8);
+  finder.noteAccount(5);
+  expect(await finder.find()).toEqual([3]);
+  // What had work is asked again; what had none is not, until it is written.
+  expect(await finder.find()).toEqual([3]);
+  withWork.delete(3);
+  for (let nth = 0; nth < 7; nth += 1) expect(await finder.find()).toEqual([]);
+  withWork.add(9);
+  expect(await finder.find()).toEqual([9]);
+  expect(asked).toEqual(['all', [3, 8, 5], [3], [3], 'all']);
+  const failing = createWorkFinder(async () => Promise.reject(new Error('the database is away')), true);
+  failing.noteAccount(4);
+  await expect(failing.find()).rejects.toThrow('away');
 });

@@ -13,12 +13,53 @@ const mostLeftOut = 9;
 const mostAccounts = 100;
 
 /** Returns accounts with such work. */
-export const findWork = async (db: Connection): Promise<number[]> =>
+const findWork = async (db: Connection): Promise<number[]> =>
   (
     await db.all<{ account: number }>(`
       (SELECT DISTINCT account FROM erasure WHERE NOT complete LIMIT ${mostAccounts})
       UNION (SELECT DISTINCT account FROM contact_changed LIMIT ${mostAccounts})`)
   ).map(({ account }) => account);
+
+/** Returns those of these accounts that have such work. On a cluster, asks only the machines that have their rows. */
+const findWorkOf = async (db: Connection, accounts: readonly number[]): Promise<number[]> =>
+  (
+    await db.all<{ account: number }>(
+      `SELECT account FROM account_position p WHERE account = ANY ($1::integer[])
+         AND (EXISTS (SELECT FROM erasure e WHERE e.account = p.account AND NOT complete)
+           OR EXISTS (SELECT FROM contact_changed c WHERE c.account = p.account))`,
+      [accounts],
+    )
+  ).map(({ account }) => account);
+
+/**
+ * Finds accounts with work. On a cluster, where a query about all accounts asks every shard, most queries are about the accounts that
+ * this server has written: other servers look for theirs, and each `mostLeftOut + 1`th query finds what one that has ended has left.
+ */
+export const createWorkFinder = (
+  ask: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>,
+  isSpread: boolean,
+) => {
+  let written = new Set<number>();
+  let sinceAll = mostLeftOut;
+  return {
+    noteAccount: (account: number): void => void written.add(account),
+    async find(): Promise<readonly number[]> {
+      const accounts = [...written];
+      written = new Set();
+      sinceAll += 1;
+      const isOfAll = !isSpread || sinceAll > mostLeftOut;
+      if (isOfAll) sinceAll = 0;
+      else if (accounts.length === 0) return [];
+      let found: readonly number[] = accounts;
+      try {
+        found = await ask((db) => (isOfAll ? findWork(db) : findWorkOf(db, accounts)));
+        return found;
+      } finally {
+        for (const account of found) written.add(account);
+      }
+    },
+  };
+};
 
 interface Parts {
   readonly find: () => Promise<readonly number[]>;
