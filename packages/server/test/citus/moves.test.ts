@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { countWaiting } from '../fixtures/postgres/asking.ts';
 import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
@@ -74,7 +75,9 @@ test('the shards of an account stay while a transaction that has begun may still
     const moving = move(site).then(() => {
       isMoved = true;
     });
-    await wait(3_000);
+    // Until it has begun, and waits.
+    await expect.poll(() => isMoved || countWaiting(databaseURL)).not.toBe(0);
+    await wait(2_000);
     expect(isMoved).toBe(false);
     expect(await placesOf(site)).toEqual(before);
     await slow.query(

@@ -349,7 +349,9 @@ export const isNotNow = (error: unknown): boolean =>
   /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
   // 55000 alone says that an object is not in the required state, which can also be a bug of this program.
   (codeOf(error) === '55000' &&
-    /not currently accepting connections|is a metadata node, but is out of sync/.test(String(error))) ||
+    /not currently accepting connections|is a metadata node, but is out of sync|does not have a replica identity/.test(
+      String(error),
+    )) ||
   // internal_error
   (codeOf(error) === 'XX000' && ofLostWorker.test(String(error))) ||
   (codeOf(error) === '' &&

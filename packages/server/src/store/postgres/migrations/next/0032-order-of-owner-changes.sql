@@ -16,6 +16,7 @@ DO $$ BEGIN
   DELETE FROM owner_change WHERE change >= 281474976710656;
 END $$;
 
+-- A transaction that has begun also keeps the account's rows from moving to another machine, where nobody would see its locks.
 CREATE OR REPLACE FUNCTION begin_writing(ours integer, alone boolean)
 RETURNS TABLE (account integer, day integer, "clockDay" integer, version bigint, strict boolean, "browserCatalogue" boolean,
   "nextEventID" integer) LANGUAGE plpgsql AS $$
@@ -23,8 +24,17 @@ RETURNS TABLE (account integer, day integer, "clockDay" integer, version bigint,
   DECLARE
     floor bigint;
     number bigint;
+    shard bigint;
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(2305843009213693952);
+    IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+      -- Until it is the same after the lock is taken: a shard that was divided meanwhile has become two others. 5: ShareLock, as of a write.
+      LOOP
+        SELECT get_shard_id_for_distribution_column('account_position', ours) INTO shard;
+        PERFORM lock_shard_metadata(5, ARRAY[shard]);
+        EXIT WHEN get_shard_id_for_distribution_column('account_position', ours) = shard;
+      END LOOP;
+    END IF;
     IF alone THEN
       PERFORM pg_advisory_xact_lock(3746994889972252672 + p.account) FROM account_position p WHERE p.account = ours;
     ELSE
