@@ -229,8 +229,6 @@ const expectSameHistories = async (history: History) => {
 };
 
 const histories = runs(40, 150);
-/** Many histories, whatever the database takes for them. */
-const patient = { timeout: 600_000 };
 
 describe('in a store, as in the model, after every action of any history', () => {
   let store: Store;
@@ -242,7 +240,7 @@ describe('in a store, as in the model, after every action of any history', () =>
   });
   afterAll(() => store.close());
 
-  test('each event has the same owner, for the same reason, and each contact the same history', patient, async () => {
+  test('each event has the same owner, for the same reason, and each contact the same history', async () => {
     const done: Partial<Record<Action['do'], number>> = {};
     /** Events that an erasure left because they were the contact's by claims only. */
     let spared = 0;

@@ -9,6 +9,7 @@ import {
 } from '../../doctor-findings.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
 import { readUnknownProxy } from '../accounts/unknown-proxy.ts';
+import { examineCluster } from './cluster-findings.ts';
 import { onOneConnection, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
@@ -36,6 +37,7 @@ const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Fi
   const { version } = await db.one<{ version: string }>("SELECT current_setting('server_version') AS version");
   const schema = await readSchema(db);
   const newest = newestMigration();
+  const cluster = db.isSpread ? await examineCluster(db) : { findings: [], isWhole: true };
   return [
     { name: 'PostgreSQL', ok: true, detail: version },
     {
@@ -43,7 +45,8 @@ const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Fi
       ok: schema === newest,
       detail: `${schema}; this program knows ${newest}${schema < newest ? ', and brings it there at start' : ''}`,
     },
-    ...(schema === newest ? await examineRows(db, options) : []),
+    ...cluster.findings,
+    ...(schema === newest && cluster.isWhole ? await examineRows(db, options) : []),
   ];
 };
 

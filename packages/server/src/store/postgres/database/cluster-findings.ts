@@ -1,0 +1,122 @@
+/** Examines a Citus cluster for `firsthand doctor`: which machine has what, and whether it can stay so. */
+import type { Finding } from '../../doctor-findings.ts';
+import { readUsage } from '../accounts/usage.ts';
+import { accountTables } from './citus.ts';
+import type { Connection } from './connection.ts';
+
+/** Returns the workers that do not respond, or that other machines cannot reach. */
+const readLost = async (db: Connection): Promise<string[]> =>
+  (
+    await db.all<{ name: string }>(
+      `SELECT DISTINCT to_nodename || ':' || to_nodeport AS name FROM citus_check_cluster_node_health()
+       WHERE result IS NOT TRUE ORDER BY name`,
+    )
+  ).map(({ name }) => name);
+
+interface Worker {
+  readonly name: string;
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+/** Shards of the same part are on one machine, and have the same accounts. */
+interface Part extends Pick<Worker, 'name' | 'bytes'> {
+  /** The shard of `account_position`. */
+  readonly shard: number;
+}
+
+/** Returns the parts, the largest first. */
+const readParts = (db: Connection): Promise<Part[]> =>
+  db.all<Part>(
+    `SELECT max(shard.shardid) FILTER (WHERE shard.logicalrelid = 'account_position'::regclass) AS shard,
+       nodename || ':' || nodeport AS name, sum(shard_size)::bigint AS bytes
+     FROM citus_shards JOIN pg_dist_shard shard USING (shardid)
+     WHERE colocation_id = (SELECT colocationid FROM pg_dist_partition WHERE logicalrelid = 'account_position'::regclass)
+     GROUP BY shard.shardminvalue, nodename, nodeport ORDER BY bytes DESC`,
+  );
+
+const readWorkers = async (db: Connection, parts: readonly Part[]): Promise<Worker[]> => {
+  const rows = await db.all<{ name: string }>(
+    `SELECT nodename || ':' || nodeport AS name FROM pg_dist_node WHERE isactive AND shouldhaveshards ORDER BY groupid`,
+  );
+  return rows.map(({ name }) => {
+    const own = parts.filter((part) => part.name === name);
+    return { name, parts: own.length, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) };
+  });
+};
+
+const tablesFinding = async (db: Connection): Promise<Finding> => {
+  const rows = await db.all<{ name: string }>(
+    'SELECT relname AS name FROM pg_dist_partition JOIN pg_class c ON c.oid = logicalrelid',
+  );
+  const spread = new Set(rows.map(({ name }) => name));
+  const missing = accountTables.filter((table) => !spread.has(table));
+  const detail = `not spread yet: ${missing.join(', ')}; firsthand migrate --citus spreads them`;
+  return { name: 'spread tables', ok: missing.length === 0, detail: missing.length === 0 ? 'all' : detail };
+};
+
+const balanceFinding = async (db: Connection): Promise<Finding> => {
+  const { moves } = await db.one<{ moves: number }>(
+    `SELECT count(DISTINCT shardminvalue) AS moves
+     FROM get_rebalance_table_shards_plan() JOIN pg_dist_shard USING (shardid) WHERE logicalrelid = table_name`,
+  );
+  const detail = `the rebalancer would move ${moves} parts: SELECT citus_rebalance_start(shard_transfer_mode := 'force_logical') does it while servers run`;
+  return { name: 'balance', ok: moves === 0, detail: moves === 0 ? 'the rebalancer would move nothing' : detail };
+};
+
+/** An account stays on one machine: the rebalancer cannot divide a part that takes more than an even share. */
+const largestFinding = async (
+  db: Connection,
+  [part]: readonly Part[],
+  workers: readonly Worker[],
+): Promise<Finding[]> => {
+  const share = workers.reduce((sum, { bytes }) => sum + bytes, 0) / workers.length;
+  if (part === undefined || part.bytes <= share) return [];
+  const accounts = await db.all<{ account: number; accountUUID: string }>(
+    `SELECT account, "accountUUID" FROM account
+     WHERE get_shard_id_for_distribution_column('account_position', account) = $1 ORDER BY account`,
+    [part.shard],
+  );
+  let largest = { account: 0, accountUUID: '', storedBytes: -1 };
+  for (const each of accounts) {
+    const { storedBytes } = await readUsage(db, each.account);
+    if (storedBytes > largest.storedBytes) largest = { ...each, storedBytes };
+  }
+  const { account, accountUUID } = largest;
+  const where = `its part takes ${part.bytes} bytes on ${part.name}, more than an even share of ${Math.round(share)}`;
+  const isAlone = accounts.length === 1;
+  return [
+    {
+      name: 'largest account',
+      ok: isAlone,
+      detail: isAlone
+        ? `${accountUUID}: ${where}; it is alone there, and grows with that machine only`
+        : `${accountUUID}: ${where}, with ${accounts.length - 1} other accounts: ` +
+          `SELECT isolate_tenant_to_new_shard('account_position', ${account}, 'CASCADE', shard_transfer_mode := 'block_writes') gives it ` +
+          'one of its own; they are not written meanwhile',
+    },
+  ];
+};
+
+/** Returns the findings about a cluster. Only while `isWhole`, statements about all accounts can run. */
+export const examineCluster = async (db: Connection): Promise<{ findings: Finding[]; isWhole: boolean }> => {
+  const lost = await readLost(db);
+  if (lost.length > 0) {
+    const detail = `${lost.join(', ')} cannot be reached from every machine: its accounts are not served`;
+    return { findings: [{ name: 'workers', ok: false, detail }], isWhole: false };
+  }
+  const parts = await readParts(db);
+  const workers = await readWorkers(db, parts);
+  const detail = workers
+    .map(({ name, parts: count, bytes }) => `${name} has ${count} parts, ${bytes} bytes`)
+    .join('; ');
+  return {
+    findings: [
+      { name: 'workers', ok: true, detail: `${workers.length}: ${detail}` },
+      await tablesFinding(db),
+      await balanceFinding(db),
+      ...(await largestFinding(db, parts, workers)),
+    ],
+    isWhole: true,
+  };
+};
