@@ -64,7 +64,10 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
     { account, token, time, sender, robot = false, requests }: RefusedBatch,
   ): Promise<void> {
     // With this lock, an erasure either is visible to the check below or finds these requests on the list.
-    await db.run(`SELECT pg_advisory_xact_lock_shared(${lockKeys.refused} + $1)`, [account]);
+    await db.run(
+      `SELECT pg_advisory_xact_lock_shared(${lockKeys.refused} + account) FROM account_position WHERE account = $1`,
+      [account],
+    );
     const kept: RefusedBatch['requests'][number][] = [];
     for (const request of requests) {
       const names = contactsNamedBy(request).flatMap((name) => [name, handleName(token, name)]);
@@ -123,7 +126,10 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
 
   /** Removes all requests that name a person. Locks the account's lists against additions until this transaction ends. */
   async erase(db: Transaction, names: PersonNames): Promise<void> {
-    await db.run(`SELECT pg_advisory_xact_lock(${lockKeys.refused} + $1)`, [db.account]);
+    await db.run(
+      `SELECT pg_advisory_xact_lock(${lockKeys.refused} + account) FROM account_position WHERE account = $1`,
+      [db.account],
+    );
     const person = createPersonSearch();
     person.add(names);
     const rows = await db.all<Listed & { input: string; message: string; address: string | null }>(

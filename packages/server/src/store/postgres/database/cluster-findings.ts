@@ -71,12 +71,13 @@ const largestFinding = async (
   workers: readonly Worker[],
 ): Promise<Finding[]> => {
   const share = workers.reduce((sum, { bytes }) => sum + bytes, 0) / workers.length;
-  if (part === undefined || part.bytes <= share) return [];
+  if (part === undefined || workers.length < 2 || part.bytes <= share) return [];
   const accounts = await db.all<{ account: number; accountUUID: string }>(
     `SELECT account, "accountUUID" FROM account
      WHERE get_shard_id_for_distribution_column('account_position', account) = $1 ORDER BY account`,
     [part.shard],
   );
+  if (accounts.length === 0) return [];
   let largest = { account: 0, accountUUID: '', storedBytes: -1 };
   for (const each of accounts) {
     const { storedBytes } = await readUsage(db, each.account);

@@ -184,6 +184,15 @@ test.each([
   expect(isNotNow(Object.assign(new Error(message), { code: 'XX000' }))).toBe(true);
 });
 
+test('an event cannot be deleted, and later can, while Citus moves its shard by logical replication', async () => {
+  const databaseURL = await newDatabase();
+  await asking(databaseURL, 'CREATE TABLE event (sequence bigint); CREATE PUBLICATION moving FOR TABLE event');
+  const error = await asking(databaseURL, 'DELETE FROM event').catch((cause) => cause);
+  expect(isNotNow(error)).toBe(true);
+  await asking(databaseURL, 'DROP PUBLICATION moving');
+  expect(await asking(databaseURL, 'DELETE FROM event')).toEqual([]);
+});
+
 test('only what gave in to another is tried again at once', () => {
   expect(['40001', '40P01', '40002', '57P03'].map((code) => isConflict(withCode(code)))).toEqual([
     true,
