@@ -54,15 +54,13 @@ const contactLocks = 64;
 
 /**
  * Takes advisory locks, not `FOR KEY SHARE`: PostgreSQL grants the latter ahead of an erasure that already waits, which could then
- * wait for ever. On a cluster, they are taken where the account's rows are, and held as long as the transaction may commit there.
+ * wait for ever.
  */
 const lockContacts = (db: AccountConnection, contacts: readonly number[], how: 'alone' | 'shared') =>
   db.run(
     `SELECT pg_advisory_xact_lock${how === 'shared' ? '_shared' : ''}(${lockKeys.contacts} + key)
-     FROM account_position p
-     CROSS JOIN (SELECT DISTINCT contact % ${contactLocks} AS key FROM unnest($2::bigint[]) AS contact ORDER BY key) AS keys
-     WHERE p.account = $1`,
-    [db.account, contacts],
+     FROM (SELECT DISTINCT contact % ${contactLocks} AS key FROM unnest($1::bigint[]) AS contact ORDER BY key) AS keys`,
+    [contacts],
   );
 
 /** Prevents the erasure of contacts until this transaction ends. Throws Overtaken when one is already erased. */
