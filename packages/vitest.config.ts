@@ -17,7 +17,7 @@ const securityMeasured = [
 ];
 /** On a Citus cluster: the driver where it meets several servers, and what only a cluster has. */
 const ownCitus = ['packages/server/test/citus/**/*.test.ts'];
-const citusFaults = ['packages/server/test/citus/faults.test.ts'];
+const citusFaults = ['packages/server/test/citus/{deadlocks,faults}.test.ts'];
 const onCitus = [
   ...ownCitus,
   'packages/server/src/store/postgres/{plans,servers,store}.test.ts',

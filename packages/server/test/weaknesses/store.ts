@@ -36,6 +36,15 @@ export const acknowledgingEarlyOnPostgres: readonly Change[] = [
   },
 ];
 
+/** Locks other users as well, in any order. */
+export const lockingInAnyOrder: readonly Change[] = [
+  {
+    file: 'store/postgres/transactions/held-rows.ts',
+    from: 'AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE\'',
+    to: 'AND ("user" = ANY ($2::bigint[]) OR random() < 0.5) ORDER BY random() FOR NO KEY UPDATE\'',
+  },
+];
+
 /** Takes a commit without an answer for one that succeeded. */
 export const ignoringFailedCommitsOnPostgres: readonly Change[] = [
   {
