@@ -18,6 +18,9 @@ const stops = times({ quick: 3, full: 60 });
 const cuts = times({ quick: 20, full: 300 });
 const moves = times({ quick: 2, full: 30 });
 
+/** How long the partitions of a day may take. */
+const mostTakenMilliseconds = 60_000;
+
 const cluster = useOwnCluster();
 
 const nothing = { lost: 0, twice: 0, unseen: 0, untold: 0, toldTwice: 0, withoutRetryAfter: 0 };
@@ -167,6 +170,22 @@ interface Move {
   readonly to: string;
 }
 
+const isTaken = (error: unknown): boolean => /could not acquire the lock required to move/.test(String(error));
+
+/** Citus refuses to move what a server makes partitions for, and says to try again when that is finished. */
+const whenFree = async (work: () => Promise<unknown>): Promise<void> => {
+  const began = performance.now();
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!isTaken(error) || performance.now() - began > mostTakenMilliseconds) throw error;
+      await wait(200);
+    }
+  }
+};
+
 /** Moves what lies with one shard of an account to the other worker, as an operator does; returns the milliseconds. */
 const moveShard = async (databaseURL: string, nth: number, accountNumber: number): Promise<number> => {
   const [move] = await asking<Move>(
@@ -179,7 +198,9 @@ const moveShard = async (databaseURL: string, nth: number, accountNumber: number
   const { shard, from, to } = move as Move;
   const mode = nth % 2 === 0 ? 'force_logical' : 'block_writes';
   const began = performance.now();
-  await asking(databaseURL, `SELECT citus_move_shard_placement(${shard}, '${from}', 5432, '${to}', 5432, '${mode}')`);
+  await whenFree(() =>
+    asking(databaseURL, `SELECT citus_move_shard_placement(${shard}, '${from}', 5432, '${to}', 5432, '${mode}')`),
+  );
   return performance.now() - began;
 };
 
@@ -193,7 +214,9 @@ const moveAgainAndAgain = async (total: number, main?: string) => {
     const { account } = numbers[nth % numbers.length] as { account: number };
     durations.push(await moveShard(opened.databaseURL, nth, account));
   }
-  await asking(opened.databaseURL, `SELECT rebalance_table_shards(shard_transfer_mode := 'force_logical')`);
+  await whenFree(() =>
+    asking(opened.databaseURL, `SELECT rebalance_table_shards(shard_transfer_mode := 'force_logical')`),
+  );
   await end();
   await trial.untilServed();
   return { ...(await trial.finish()), durations };
