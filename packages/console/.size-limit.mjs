@@ -9,6 +9,9 @@ for (const name of beforeFirstView)
   for (const [, imported] of readFileSync(folder + name, 'utf8').matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g))
     beforeFirstView.add(imported);
 
+if (![...beforeFirstView].some((name) => name.startsWith('chunk.')))
+  throw new Error('no script imports a shared one: what it imports is written otherwise than is looked for here');
+
 export default [
   {
     name: 'before the first view',

@@ -74,8 +74,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
             <>
               {isNone && (
                 <p class="soft">
-                  These events name no {title.toLowerCase()} themselves.{' '}
-                  <a href={hrefWith({ by: ofVisit })}>Show that of their visit</a>
+                  These events name none themselves. <a href={hrefWith({ by: ofVisit })}>Show that of their visit</a>
                 </p>
               )}
               <Table

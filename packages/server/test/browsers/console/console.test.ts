@@ -100,6 +100,35 @@ it('shows the first event at once, and says what is left to do', async () => {
   await page.getByRole('button', { name: 'Undo' }).click();
   await shows(page, 'Undone.');
   expect((await shop.api.getAccount({})).account.accountOrigin).toEqual([]);
+  await page.getByText('Nothing comes from a page?').click();
+  await shows(page, '401: the token in the tag is wrong.');
+  await origin.fill('localhost:5173');
+  await page.keyboard.press('Enter');
+  await shows(page, 'Pages of http://localhost:5173 may use the tag.');
+  expect((await shop.api.getAccount({})).account.accountOrigin).toEqual(['http://localhost:5173']);
+  expect(complaints).toEqual([]);
+});
+
+it('says in Settings, too, that a site was refused, and allows it', async () => {
+  const shop = await openShop();
+  await shop.api.updateAccount({ accountOrigin: ['https://shop.example'] });
+  const { status } = await fetch(`${shop.url}/event/logEvent`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${shop.browserToken}`,
+      origin: 'https://other.example',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ userUUID: 'visitor-number-1', eventID: 1 }),
+  });
+  expect(status).toBe(403);
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  await signIn(shop.serverToken, 'settings?tab=refused');
+  await shows(page, 'Nothing is waiting for a fix');
+  await shows(page, 'is not in your list of sites');
+  await page.getByRole('button', { name: 'Allow it' }).click();
+  await shows(page, 'Pages of https://other.example may use the tag.');
+  expect((await shop.api.getAccount({})).account.accountOrigin).toContain('https://other.example');
   expect(complaints).toEqual([]);
 });
 

@@ -116,6 +116,8 @@ it('a newcomer looks around in the sample shop, switches between the accounts, a
   await page.getByRole('link', { name: 'People' }).first().click();
   await shows(page, /@example\.(?:com|org|net)/);
   expect(page.url()).toContain('account=sample-shop-');
+  await page.getByRole('link', { name: 'Set up' }).first().click();
+  await shows(page, 'The tag of your pages is in your own account');
   await menu.locator('summary').click();
   await menu.getByRole('link', { name: own }).click();
   await expect.poll(shown, soon).toBe(own);
