@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../../../test/fixtures/command.ts';
 import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import {
+  byKey,
   type ConnectionPool,
   isConflict,
   isNotNow,
@@ -22,6 +23,15 @@ test('a connection waits for its commits to be synced, whatever the database is 
   const pool = openPool(databaseURL, 1);
   const db = await pool.take();
   expect(await db.script('SHOW synchronous_commit')).toEqual([[{ synchronous_commit: 'on' }]]);
+  db.release(false);
+  await pool.close();
+});
+
+test('no statement is compiled, however dear a plan seems', async () => {
+  const databaseURL = await newDatabase();
+  const pool = openPool(databaseURL, 1, byKey);
+  const db = await pool.take();
+  expect(await db.script('SHOW jit; SHOW enable_seqscan')).toEqual([[{ jit: 'off' }], [{ enable_seqscan: 'off' }]]);
   db.release(false);
   await pool.close();
 });
