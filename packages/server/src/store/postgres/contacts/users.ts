@@ -2,7 +2,7 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { forAccounts } from '../database/for-accounts.ts';
+import { forAccounts, inserting, ofOne, ofSeveral, readingBy } from '../database/for-accounts.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -19,6 +19,12 @@ export interface User extends UserName {
   readonly seenOn: number | null;
 }
 
+interface Creation {
+  readonly time: number;
+  /** Whether the users have an event on the current day. */
+  readonly withEvent: boolean;
+}
+
 /** The size of the cache of users. */
 const mostRemembered = 50_000;
 
@@ -27,51 +33,54 @@ export const keyOfUser = ({ account, userUUID }: UserName): string => `${account
 const userUUIDs = (names: readonly UserName[]) => texts(names, ({ userUUID }) => userUUID);
 const accountsOf = (rows: readonly { readonly account: number }[]) => rows.map(({ account }) => account);
 
-const findingNumbers = forAccounts(
-  (given) => `
-    SELECT n.account, n."userUUID", n."user"
-    FROM ${given(['userUUID', 'text'])} JOIN user_name n ON n.account = given.account AND n."userUUID" = given."userUUID"`,
-);
-const findingDays = forAccounts(
-  (given) => `
-    SELECT u."user", u."firstDay", u."lastDay"
-    FROM ${given(['user', 'bigint'])} JOIN "user" u ON u.account = given.account AND u."user" = given."user"`,
-);
+const findingNumbers = readingBy('user_name', ['userUUID', 'text'], ['account', 'userUUID', 'user']);
+const findingDays = readingBy('user', ['user', 'bigint'], ['user', 'firstDay', 'lastDay']);
+const newNames = { end: 'ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"' };
+const numberingNames = inserting('user_name', [['userUUID', 'text']], {
+  equal: { '"user"': "nextval('user_number')" },
+  ...newNames,
+});
 // A worker of a cluster would draw other numbers than the coordinator.
-const addingNames = forAccounts(
-  (given, isSpread) => `
-    INSERT INTO user_name (account, "userUUID", "user")
-    SELECT account, "userUUID", ${isSpread ? '"user"' : "nextval('user_number')"}
-    FROM ${isSpread ? given(['userUUID', 'text'], ['user', 'bigint']) : given(['userUUID', 'text'])}
-    ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"`,
+const addingNames = inserting(
+  'user_name',
+  [
+    ['userUUID', 'text'],
+    ['user', 'bigint'],
+  ],
+  newNames,
 );
-const addingUsers = forAccounts(
-  (given) => `
-    INSERT INTO "user" (account, "user", "userUUID", "createdTime", "firstDay", "lastDay")
-    SELECT account, "user", "userUUID", $5, day, day FROM ${given(['user', 'bigint'], ['userUUID', 'text'], ['day', 'bigint'])}`,
+const addingUsers = inserting(
+  'user',
+  [
+    ['user', 'bigint'],
+    ['userUUID', 'text'],
+    ['firstDay', 'bigint'],
+    ['lastDay', 'bigint'],
+  ],
+  { equal: { '"createdTime"': '$6' } },
 );
 // Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
-const holding = forAccounts(
-  (given) => `
-    SELECT u."user" FROM ${given(['user', 'bigint'])} JOIN "user" u ON u.account = given.account AND u."user" = given."user"
-    ORDER BY u."user" FOR NO KEY UPDATE OF u`,
-);
-const seeing = forAccounts(
-  (given) => `
+const holding = readingBy('user', ['user', 'bigint'], ['user'], 'ORDER BY t."user" FOR NO KEY UPDATE OF t');
+const seeing = forAccounts({
+  several: `
     UPDATE "user" SET "firstDay" = coalesce("firstDay", given.day), "lastDay" = greatest("lastDay", given.day)
-    FROM ${given(['user', 'bigint'], ['day', 'integer'])} WHERE "user".account = given.account AND "user"."user" = given."user"`,
-);
+    FROM ${ofSeveral(['user', 'bigint'], ['day', 'integer'])}
+    WHERE "user".account = given.account AND "user"."user" = given."user"`,
+  // All users of an account have its current day.
+  one: `
+    UPDATE "user" SET "firstDay" = coalesce("firstDay", ($3::integer[])[1]), "lastDay" = greatest("lastDay", ($3::integer[])[1])
+    WHERE account = $1 AND "user" = ANY ($2::bigint[])`,
+});
 
 // A day of activity concerns whom a user is now: none before its last verified link.
-const listingChanged = forAccounts(
-  (given) => `
+const listChanged = (given: typeof ofOne) => `
     INSERT INTO contact_changed (account, contact, change)
     SELECT DISTINCT s.account, s.contact, $3::bigint
     FROM ${given(['user', 'bigint'])} JOIN statement s ON s.account = given.account AND s."user" = given."user"
     WHERE s.contact IS NOT NULL AND s.sequence >= coalesce(
       (SELECT max(v.sequence) FROM statement v
-       WHERE v.account = s.account AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`,
-);
+       WHERE v.account = s.account AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`;
+const listingChanged = forAccounts({ several: listChanged(ofSeveral), one: listChanged(ofOne) });
 
 /** Returns the current day of one of a transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
@@ -140,13 +149,9 @@ export const createUsers = () => {
   };
 
   /** Creates users and returns them, except those that another transaction has created meanwhile. */
-  const make = async (
-    db: Transaction,
-    names: readonly UserName[],
-    { time, withEvent }: { readonly time: number; readonly withEvent: boolean },
-  ) => {
+  const make = async (db: Transaction, names: readonly UserName[], { time, withEvent }: Creation) => {
     const numbers = db.isSpread ? await drawNumbers(db, 'user_number', names.length) : undefined;
-    const [addNames, accounts] = addingNames(db, accountsOf(names));
+    const [addNames, accounts] = (numbers ? addingNames : numberingNames)(db, accountsOf(names));
     const rows = await db.all<UserName & { user: number }>(addNames, [
       accounts,
       userUUIDs(names),
@@ -163,33 +168,36 @@ export const createUsers = () => {
       bigints(made, ({ user }) => user),
       userUUIDs(made),
       bigints(made, ({ seenOn }) => seenOn),
+      bigints(made, ({ seenOn }) => seenOn),
       time,
     ]);
     db.whenCommitted(() => made.forEach(remember));
     return made;
   };
 
+  /** Creates users that were not found; returns all, also those that another transaction has created meanwhile. */
+  const create = async (db: Transaction, names: readonly UserName[], how: Creation): Promise<User[]> => {
+    if (names.length === 0) return [];
+    // All transactions insert in the same order, so that no two wait for each other.
+    const missing = new Map(names.map((name) => [keyOfUser(name), name] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const made = await make(db, [...missing.values()], how);
+    for (const user of made) missing.delete(keyOfUser(user));
+    const others = missing.size > 0 ? await read(db, [...missing.values()]) : [];
+    return [...made, ...others];
+  };
+
   return {
     known,
     find,
 
-    /** As `find`, and creates the missing users: `withEvent`, with an event on the current day. */
-    async ensure(
-      db: Transaction,
-      names: readonly UserName[],
-      { time, withEvent }: { readonly time: number; readonly withEvent: boolean },
-    ): Promise<User[]> {
+    create,
+
+    /** As `find`, and creates the missing users. */
+    async ensure(db: Transaction, names: readonly UserName[], how: Creation): Promise<User[]> {
       const found = await find(db, names);
-      if (found.length === names.length) return found;
-      // All transactions insert in the same order, so that no two wait for each other.
-      const named = names.map((name) => [keyOfUser(name), name] as const).sort(([a], [b]) => (a < b ? -1 : 1));
-      const missing = new Map(named);
-      for (const user of found) missing.delete(keyOfUser(user));
-      const made = await make(db, [...missing.values()], { time, withEvent });
-      for (const user of made) missing.delete(keyOfUser(user));
-      // Another transaction has created these meanwhile.
-      const others = missing.size > 0 ? await read(db, [...missing.values()]) : [];
-      return [...found, ...made, ...others];
+      const keys = new Set(found.map(keyOfUser));
+      const missing = names.filter((name) => !keys.has(keyOfUser(name)));
+      return [...found, ...(await create(db, missing, how))];
     },
 
     /**

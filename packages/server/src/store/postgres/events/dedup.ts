@@ -9,7 +9,7 @@
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
-import { forAccounts } from '../database/for-accounts.ts';
+import { forAccounts, inserting, ofOne, ofSeveral } from '../database/for-accounts.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 export interface SentEvent {
@@ -33,22 +33,30 @@ export interface RequestRow {
   readonly existed: boolean;
 }
 
-const finding = forAccounts(
-  (given) => `
-    SELECT uuid_send(kept.key) AS key
-    FROM ${given(['holder', 'bigint'], ['key', 'uuid'], ['since', 'integer'])}
-    JOIN event_repeat kept ON kept.account = given.account AND kept.holder = given.holder AND kept.key = given.key
-      AND kept.day >= given.since`,
+const find = (given: typeof ofOne) => `
+  SELECT uuid_send(kept.key) AS key
+  FROM ${given(['holder', 'bigint'], ['key', 'uuid'], ['since', 'integer'])}
+  JOIN event_repeat kept ON kept.account = given.account AND kept.holder = given.holder AND kept.key = given.key
+    AND kept.day >= given.since`;
+const finding = forAccounts({
+  several: find(ofSeveral),
+  one: find(ofOne),
+  single: `SELECT uuid_send(key) AS key FROM event_repeat
+    WHERE account = $1 AND holder = ($2::bigint[])[1] AND key = ($3::uuid[])[1] AND day >= ($4::integer[])[1]`,
+});
+const remembering = inserting(
+  'event_repeat',
+  [
+    ['holder', 'bigint'],
+    ['key', 'uuid'],
+    ['day', 'integer'],
+  ],
+  { end: 'ON CONFLICT DO NOTHING RETURNING uuid_send(key) AS key' },
 );
-// Usually all are new: PostgreSQL returns the new keys only when some are not.
-const remembering = forAccounts(
-  (given) => `
-    WITH kept AS (
-      INSERT INTO event_repeat (account, day, holder, key) SELECT account, day, holder, key
-      FROM ${given(['holder', 'bigint'], ['key', 'uuid'], ['day', 'integer'])} ON CONFLICT DO NOTHING RETURNING key
-    )
-    SELECT CASE WHEN count(*) < $5 THEN coalesce(string_agg(uuid_send(key), ''), '') END AS fresh FROM kept`,
-);
+// Usually all are new: PostgreSQL returns the new keys only when some are not. On a cluster, it would store them in between.
+const unlessAll = (remember: string) => `
+  WITH kept AS (${remember})
+  SELECT CASE WHEN count(*) < $5 THEN coalesce(string_agg(key, ''), '') END AS fresh FROM kept`;
 
 const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
 const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
@@ -107,12 +115,14 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       // All transactions insert in the same order, so that no two wait for each other.
       const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
       const [sql, accounts] = remembering(db, accountsOf(ordered));
-      const { fresh } = await db.one<{ fresh: Buffer | null }>(sql, [
-        accounts,
-        ...columnsOf(ordered),
-        integers(ordered, ({ account }) => db.of(account).currentDay.day),
-        ordered.length,
-      ]);
+      const days = integers(ordered, ({ account }) => db.of(account).currentDay.day);
+      const values = [accounts, ...columnsOf(ordered), days];
+      if (db.isSpread) {
+        const rows = await db.all<{ key: Buffer }>(sql, values);
+        const keys = new Set(rows.map(({ key }) => key.toString('latin1')));
+        return (event: SentEvent) => keys.has(event.key);
+      }
+      const { fresh } = await db.one<{ fresh: Buffer | null }>(unlessAll(sql), [...values, ordered.length]);
       if (fresh === null) return () => true;
       const keys = new Set<string>();
       for (let at = 0; at < fresh.length; at += keyBytes) keys.add(fresh.toString('latin1', at, at + keyBytes));

@@ -13,7 +13,7 @@ import { statementsOf } from '../contacts/statements.ts';
 import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { Overtaken } from '../database/connection.ts';
-import { forAccounts } from '../database/for-accounts.ts';
+import { inserting } from '../database/for-accounts.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -107,19 +107,15 @@ const noteUsers = `
   FROM account_position p, unnest($2::bigint[], $3::bigint[]) AS sent ("user", contact) WHERE p.account = $1
   ON CONFLICT DO NOTHING`;
 
-const insertingEvents = forAccounts(
-  (given) => `
-  INSERT INTO event (account, holder, sequence, "user", "eventTime", "eventID", body, day)
-  SELECT account, holder, sequence, "user", "eventTime", "eventID", body, day FROM ${given(
-    ['holder', 'bigint'],
-    ['sequence', 'bigint'],
-    ['user', 'bigint'],
-    ['eventTime', 'bigint'],
-    ['eventID', 'integer'],
-    ['body', 'bytea'],
-    ['day', 'integer'],
-  )}`,
-);
+const insertingEvents = inserting('event', [
+  ['holder', 'bigint'],
+  ['sequence', 'bigint'],
+  ['user', 'bigint'],
+  ['eventTime', 'bigint'],
+  ['eventID', 'integer'],
+  ['body', 'bytea'],
+  ['day', 'integer'],
+]);
 
 export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
   /**
@@ -341,7 +337,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
   };
 
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
-    note(entries, await users.ensure(db, soughtUsers(entries), { time, withEvent: true }));
+    note(entries, await users.create(db, soughtUsers(entries), { time, withEvent: true }));
     const both = entries.filter(isOfBoth);
     const seen = new Set(entries.flatMap(({ user }) => user ?? []));
     const [seenNow] = await Promise.all([

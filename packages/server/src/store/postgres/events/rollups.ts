@@ -4,7 +4,7 @@
  */
 import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
 import { bigints } from '../database/arrays.ts';
-import { forAccounts } from '../database/for-accounts.ts';
+import { inserting } from '../database/for-accounts.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The slot of deleted events: its counts are negative. */
@@ -13,28 +13,25 @@ const slotOfDeleted = 0;
 const bigintColumns = (...names: readonly string[]) => names.map((name) => [name, 'bigint'] as const);
 
 const totalColumns = ['eventID', 'quarter', 'count', 'firstTime', 'lastTime'] as const;
-const addingTotals = forAccounts(
-  (given) => `
-  INSERT INTO event_total (account, slot, "eventID", quarter, count, "firstTime", "lastTime")
-  SELECT account, $7, "eventID", quarter, count, "firstTime", "lastTime" FROM ${given(...bigintColumns(...totalColumns))}
+const addingTotals = inserting('event_total', bigintColumns(...totalColumns), {
+  equal: { slot: '$7' },
+  end: `
   ON CONFLICT (account, "eventID", quarter, slot) DO UPDATE SET count = event_total.count + excluded.count,
     "firstTime" = least(event_total."firstTime", excluded."firstTime"),
     "lastTime" = greatest(event_total."lastTime", excluded."lastTime")`,
-);
+});
 
 const dayColumns = ['day', 'count', 'bytes', 'firstSequence', 'lastSequence', 'firstTime', 'lastTime'] as const;
-const addingDays = forAccounts(
-  (given) => `
-  INSERT INTO account_day (account, slot, day, count, bytes, "firstSequence", "lastSequence", "firstTime", "lastTime")
-  SELECT account, $9, day, count, bytes, "firstSequence", "lastSequence", "firstTime", "lastTime"
-  FROM ${given(...bigintColumns(...dayColumns))}
+const addingDays = inserting('account_day', bigintColumns(...dayColumns), {
+  equal: { slot: '$9' },
+  end: `
   ON CONFLICT (account, day, slot) DO UPDATE SET count = account_day.count + excluded.count,
     bytes = account_day.bytes + excluded.bytes,
     "firstSequence" = least(account_day."firstSequence", excluded."firstSequence"),
     "lastSequence" = greatest(account_day."lastSequence", excluded."lastSequence"),
     "firstTime" = least(account_day."firstTime", excluded."firstTime"),
     "lastTime" = greatest(account_day."lastTime", excluded."lastTime")`,
-);
+});
 
 const columnsOf = <Name extends string>(
   rows: readonly { readonly [Each in Name]: number | null }[],
