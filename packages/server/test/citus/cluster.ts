@@ -1,5 +1,5 @@
 // A Citus cluster of our own: a coordinator and two workers in a folder, each on a socket, from the programs that CITUS_BIN names.
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asking } from '../fixtures/postgres/asking.ts';
 import { startPostgres, stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
@@ -76,4 +76,20 @@ export const startCluster = async (cluster: string, settings: Partial<Record<Nod
 
 export const stopCluster = async (cluster: string): Promise<void> => {
   await Promise.all(nodes.map((node) => stopNode(cluster, node, 'immediate')));
+};
+
+/** The processes of a node: its first, and those that this one has started. */
+const processesOf = (cluster: string, node: Node): number[] => {
+  const first = Number(readFileSync(join(folderOf(cluster, node), 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').split(' ').filter(Boolean);
+  return [first, ...children.map(Number)];
+};
+
+/** Has a node answer nothing, as a machine whose disk hangs, until the returned function is called. */
+export const freezeNode = (cluster: string, node: Node): (() => void) => {
+  const frozen = processesOf(cluster, node);
+  for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+  return () => {
+    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+  };
 };

@@ -55,18 +55,11 @@ import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
 import { createMergeWriter } from './contacts/merges.ts';
 import { createUsers } from './contacts/users.ts';
-import {
-  type AccountConnection,
-  byKey,
-  type ConnectionPool,
-  codeOf,
-  hasTable,
-  inOrder,
-  Overtaken,
-  openPool,
-} from './database/connection.ts';
+import { type AccountConnection, type ConnectionPool, codeOf, hasTable, Overtaken } from './database/connection.ts';
 import { createPostgresRoom } from './database/disk-space.ts';
+import { createMachines } from './database/machines.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
+import { closePools, openPools, separatePools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
 import { createErasures } from './erasure/erasures.ts';
 import { createWorkFinder, startMaintenance } from './erasure/maintenance.ts';
@@ -87,13 +80,10 @@ import {
   write,
 } from './transactions/transaction.ts';
 import { createTurns } from './transactions/turns.ts';
-import { createWriteQueue, mostUnderWay } from './transactions/write-queue.ts';
+import { createWriteQueue, createWriteQueues } from './transactions/write-queue.ts';
 
-/** A server's connections, besides those that store events (`mostUnderWay`) and the one that listens. */
-const mostWriting = 4;
-const mostReading = 4;
-/** For fast reads, above all of tokens, which must not wait for slow ones. */
-const mostQuick = 2;
+/** The account of what concerns the service itself, or several accounts. */
+const ofService = 0;
 
 interface Opening {
   readonly role: 'server' | 'beside';
@@ -107,7 +97,7 @@ interface Prepared extends StoredRepeats {
 
 /** Migrates the database, and checks that it can be served. */
 const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<Prepared> => {
-  const db = await pool.take();
+  const db = await pool.take(ofService);
   try {
     const schema = await readSchema(db);
     if (schema === 0 && role === 'beside' && !create) {
@@ -184,9 +174,6 @@ const createWrites = (repeats: StoredRepeats) => {
   };
 };
 
-/** The account of what concerns the service itself, or several accounts. */
-const ofService = 0;
-
 /** Returns the account of a request, which may be its number. */
 const accountOf = (request: unknown): number => {
   if (typeof request === 'number') return request;
@@ -196,21 +183,17 @@ const accountOf = (request: unknown): number => {
 
 /** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
 export const openPostgres = async (databaseURL: string, { role, create }: Opening): Promise<Store> => {
-  const pools = {
-    events: openPool(databaseURL, mostUnderWay, byKey),
-    writes: openPool(databaseURL, mostWriting),
-    reads: openPool(databaseURL, mostReading, inOrder),
-    quick: openPool(databaseURL, mostQuick),
-  };
-  const closePools = () => Promise.all(Object.values(pools).map((pool) => pool.close()));
-  const prepared = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
-    await closePools();
+  const first = openPools(databaseURL);
+  const prepared = await prepare(first.writes, { role, create }).catch(async (error: unknown) => {
+    await closePools(first);
     if (error instanceof StoreUnusable) throw error;
     // Without the URL, which may contain a password.
     const what = 'the PostgreSQL database that DATABASE_URL names cannot be served';
     throw new StoreUnusable(`${what}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
   });
 
+  const machineOf = prepared.isSpread ? createMachines((work) => readOnce(first.quick, ofService, work)) : undefined;
+  const pools = machineOf ? separatePools(first, databaseURL, machineOf) : first;
   const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared);
   const waiting = createBackpressure();
   const room = createPostgresRoom(pools.quick);
@@ -236,30 +219,28 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     for (const listener of listeners) listener();
   };
   const watch = startWatch(databaseURL, access, committed);
-  const finding = createWorkFinder((ask) => readOnce(pools.quick, ofService, ask), prepared.isSpread);
+  const finding = createWorkFinder((ask) => readOnce(pools.reads, ofService, ask), prepared.isSpread);
   const committedOf = (account: number) => {
     if (role === 'server') finding.noteAccount(account);
     committed();
   };
 
   const commits = createCommitMeasures();
-  const queue = createWriteQueue(
-    (batches) => {
-      const accounts = [...new Set(batches.map(({ account }) => account))];
-      return write(
-        pools.events,
-        'beside others',
-        accounts,
-        (db) => keepEvents(db, batches),
-        commits.statementSeconds.add,
-      );
-    },
-    (events, seconds) => {
-      commits.events.add(events);
-      commits.seconds.add(seconds);
-    },
-    prepared.isSpread ? 1 : undefined,
-  );
+  const keep = (batches: readonly EventBatch[]) => {
+    const accounts = [...new Set(batches.map(({ account }) => account))];
+    return write(
+      pools.events,
+      'beside others',
+      accounts,
+      (db) => keepEvents(db, batches),
+      commits.statementSeconds.add,
+    );
+  };
+  const measure = (events: number, seconds: number) => {
+    commits.events.add(events);
+    commits.seconds.add(seconds);
+  };
+  const queue = machineOf ? createWriteQueues(machineOf, keep, measure) : createWriteQueue(keep, measure);
 
   const inTurn = createTurns();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
@@ -436,7 +417,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
       await waiting.drain();
       await maintenance?.close();
       await watch.close();
-      await closePools();
+      await closePools(pools);
     },
   };
 };

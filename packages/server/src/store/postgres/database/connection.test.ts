@@ -21,7 +21,7 @@ test('a connection waits for its commits to be synced, whatever the database is 
   const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   await asking(databaseURL, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   const pool = openPool(databaseURL, 1);
-  const db = await pool.take();
+  const db = await pool.take(0);
   expect(await db.script('SHOW synchronous_commit')).toEqual([[{ synchronous_commit: 'on' }]]);
   db.release(false);
   await pool.close();
@@ -30,7 +30,7 @@ test('a connection waits for its commits to be synced, whatever the database is 
 test('no statement is compiled, however dear a plan seems', async () => {
   const databaseURL = await newDatabase();
   const pool = openPool(databaseURL, 1, byKey);
-  const db = await pool.take();
+  const db = await pool.take(0);
   expect(await db.script('SHOW jit; SHOW enable_seqscan')).toEqual([[{ jit: 'off' }], [{ enable_seqscan: 'off' }]]);
   db.release(false);
   await pool.close();
@@ -56,7 +56,7 @@ test.each(['PGPASSWORD', 'PGPASSFILE'])('the password of a URL without one is th
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const pool = openPool(`postgres://me@127.0.0.1:${port}/none`, 1);
-  await expect(pool.take()).rejects.toThrow();
+  await expect(pool.take(0)).rejects.toThrow();
   expect(sent[0]).toBe(password);
   await pool.close();
   server.close();
@@ -70,7 +70,7 @@ test.each([
   const databaseURL = await newDatabase();
   await pretendOff(databaseURL, setting);
   const pool = openPool(databaseURL, 1);
-  const taking = pool.take();
+  const taking = pool.take(0);
   await expect(taking).rejects.toThrow(StoreUnusable);
   await expect(taking).rejects.toThrow(says);
   await pool.close();
@@ -93,13 +93,13 @@ describe('a connection that is lost', () => {
   };
 
   test('while nobody uses it is not given to the next', async () => {
-    const db = await pool.take();
+    const db = await pool.take(0);
     const lost = await processOf(db);
     db.release(false);
     await end(lost);
     await expect
       .poll(async () => {
-        const next = await pool.take();
+        const next = await pool.take(0);
         const process = await processOf(next).catch(() => lost);
         next.release(process === lost);
         return process;
@@ -108,13 +108,13 @@ describe('a connection that is lost', () => {
   });
 
   test('while it waits for its user fails what is asked of it next, and is replaced', async () => {
-    const db = await pool.take();
+    const db = await pool.take(0);
     const lost = await processOf(db);
     await end(lost);
     const error = await db.script('SELECT 1').catch((thrown: unknown) => thrown);
     expect(isNotNow(error)).toBe(true);
     db.release(true);
-    const next = await pool.take();
+    const next = await pool.take(0);
     expect(await processOf(next)).not.toBe(lost);
     next.release(false);
   });
@@ -136,13 +136,13 @@ test('who cannot listen is told, and keeps no connection', async () => {
 test('each connection that is open has a slot of its own, which is free again when it is closed', async () => {
   const databaseURL = await newDatabase();
   const [one, other] = [openPool(databaseURL, 3), openPool(databaseURL, 3)];
-  const taken = await Promise.all([one.take(), one.take(), other.take(), other.take()]);
+  const taken = await Promise.all([one.take(0), one.take(0), other.take(0), other.take(0)]);
   expect(taken.map(({ slot }) => slot).sort()).toEqual([1, 2, 3, 4]);
   const [first] = taken;
   first?.release(true);
   await expect
     .poll(async () => {
-      const again = await other.take();
+      const again = await other.take(0);
       again.release(true);
       return again.slot;
     })

@@ -48,7 +48,8 @@ export interface TakenConnection extends ScriptedConnection {
 }
 
 export interface ConnectionPool {
-  take(): Promise<TakenConnection>;
+  /** Takes a connection for an account; 0: for the service itself. */
+  take(account: number): Promise<TakenConnection>;
   /** Closes all connections; none may be in use. */
   close(): Promise<void>;
 }
@@ -277,7 +278,7 @@ export const onOneConnection = async <Value>(
 ): Promise<Value> => {
   const pool = openPool(databaseURL, 1);
   try {
-    const db = await pool.take();
+    const db = await pool.take(0);
     return await work(db).finally(() => db.release(true));
   } finally {
     await pool.close();

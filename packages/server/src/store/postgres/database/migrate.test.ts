@@ -76,7 +76,7 @@ test('a migration waits for whoever writes, of whom it would take one table whil
   const databaseURL = await newDatabase();
   await open(databaseURL, 'server');
   const writer = openPool(databaseURL, 1);
-  const db = await writer.take();
+  const db = await writer.take(0);
   await db.script(
     `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); INSERT INTO kept_day VALUES (1, true)`,
   );
@@ -136,7 +136,7 @@ test('a database in which our schema has no room is left as it was', async () =>
 
   // The connection can be used for something else.
   const pool = openPool(databaseURL, 1);
-  const db = await pool.take();
+  const db = await pool.take(0);
   await expect(migrate(db)).rejects.toMatchObject({ code: '42P07' });
   expect(await db.all('SELECT * FROM contact')).toEqual([]);
   db.release(false);
@@ -146,7 +146,7 @@ test('a database in which our schema has no room is left as it was', async () =>
 test('a connection that is lost in the middle is what is told, and nothing is half done', async () => {
   const databaseURL = await newDatabase();
   const [holder, pool] = [openPool(databaseURL, 1), openPool(databaseURL, 1)];
-  const [other, db] = [await holder.take(), await pool.take()];
+  const [other, db] = [await holder.take(0), await pool.take(0)];
   await other.script(`SELECT pg_advisory_lock(${lockKeys.migration})`);
   const { process } = await db.one<{ process: number }>('SELECT pg_backend_pid() AS process');
   const migrating = expect(migrate(db)).rejects.toMatchObject({ code: '57P01' });

@@ -10,7 +10,7 @@ let pool: ConnectionPool;
 beforeAll(async () => {
   databaseURL = await newMigratedDatabase();
   pool = openPool(databaseURL, 4);
-  const db = await pool.take();
+  const db = await pool.take(0);
   await migrate(db);
   await db.script('CREATE TABLE thing (name text PRIMARY KEY, count integer NOT NULL)');
   await db.script("INSERT INTO thing VALUES ('one', 0), ('other', 0)");

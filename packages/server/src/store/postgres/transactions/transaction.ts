@@ -89,12 +89,13 @@ const endBehind = (db: TakenConnection): void => {
  */
 const withConnection = async <Value>(
   pool: ConnectionPool,
+  account: number,
   work: (db: TakenConnection) => Promise<Value>,
   end = (db: TakenConnection): void => db.release(false),
 ): Promise<Value> => {
   let db: TakenConnection;
   try {
-    db = await pool.take();
+    db = await pool.take(account);
   } catch (error) {
     throw isNotNow(error) ? notKept(error) : error;
   }
@@ -198,12 +199,13 @@ export const write = async <Value>(
 ): Promise<Value> => {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await withConnection(pool, (db) => carryOut(db, mode, listOf(accounts), work, onCommit));
+      const list = listOf(accounts);
+      return await withConnection(pool, list[0] as number, (db) => carryOut(db, mode, list, work, onCommit));
     } catch (error) {
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work);
       if (error instanceof DayMissing) {
         const { day } = error;
-        await withConnection(pool, (db) => prepareDay(db, day));
+        await withConnection(pool, 0, (db) => prepareDay(db, day));
       } else if (error instanceof OtherDay) {
         const { account, receivedTime } = error;
         await write(pool, 'alone', account, (db) => beginDay(db, receivedTime));
@@ -237,6 +239,7 @@ export const readSnapshot = <Value>(
 ): Promise<Value> =>
   withConnection(
     pool,
+    account,
     async (db) => {
       const settled = moments[wanted](db, account);
       // Only a snapshot that is taken after all is settled shows all of it.
@@ -258,4 +261,4 @@ export const readOnce = <Value>(
   pool: ConnectionPool,
   account: number,
   work: (db: AccountConnection) => Promise<Value>,
-): Promise<Value> => withConnection(pool, (db) => work({ ...db, account }));
+): Promise<Value> => withConnection(pool, account, (db) => work({ ...db, account }));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newEvent } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
-import { createWriteQueue, mostAccounts, mostUnderWay } from './write-queue.ts';
+import { createWriteQueue, createWriteQueues, mostAccounts, mostUnderWay } from './write-queue.ts';
 
 const batchOf = (count: number): EventBatch => ({
   account: 1,
@@ -60,7 +60,7 @@ describe('batches', () => {
 
   test('of many accounts take turns, and those of one account go together', async () => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep, undefined, 1);
+    const ask = createWriteQueue(keep, undefined, true);
     const of = (account: number, count: number) => ask({ ...batchOf(count), account });
     // The first accounts take all connections.
     const asked = Array.from({ length: mostUnderWay }, (_, nth) => of(nth, 1));
@@ -71,6 +71,45 @@ describe('batches', () => {
     expect(commits.slice(mostUnderWay)).toEqual([[3_000], [2, 4], [3], [3_000, 1]]);
     await goOn();
     expect(await Promise.all(asked)).toHaveLength(mostUnderWay + 6);
+  });
+
+  test('on a cluster wait for the commit of their account that is under way, unless they are many', async () => {
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueue(keep, undefined, true);
+    const of = (account: number, count: number) => ask({ ...batchOf(count), account });
+    const asked = [of(1, 1)];
+    await turn();
+    asked.push(of(1, 900), of(2, 7), of(1, 99));
+    await turn();
+    expect(commits).toEqual([[1], [7]]);
+    asked.push(of(1, 1));
+    await turn();
+    expect(commits).toEqual([[1], [7], [900, 99, 1]]);
+    asked.push(of(1, 3));
+    await turn();
+    expect(commits).toHaveLength(3);
+    await goOn();
+    expect(commits).toEqual([[1], [7], [900, 99, 1], [3]]);
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(6);
+  });
+
+  test('on a cluster wait for commits of their own machine only', async () => {
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueues(async (account) => account % 2, keep);
+    const of = (account: number) => ask({ ...batchOf(account), account });
+    const accounts = Array.from({ length: mostUnderWay + 1 }, (_, nth) => 2 * nth + 1);
+    const asked = accounts.map(of);
+    await turn();
+    await turn();
+    expect(commits).toHaveLength(mostUnderWay);
+    asked.push(of(2));
+    await turn();
+    await turn();
+    expect(commits.slice(mostUnderWay)).toEqual([[2]]);
+    await goOn();
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(mostUnderWay + 2);
   });
 
   test('of no more than so many accounts are in one commit', async () => {

@@ -1,0 +1,56 @@
+/**
+ * On a Citus cluster, each machine's accounts have connections of their own: what waits for a slow machine takes none from the accounts of
+ * another, and a machine is asked by no more connections than on one PostgreSQL.
+ */
+import { BoundedMap } from '../../../bounded-map.ts';
+import type { Connection, ConnectionPool } from './connection.ts';
+
+/** Returns the machine that has the rows of an account. */
+export type MachineOf = (account: number) => Promise<number>;
+
+/** The coordinator, which has what belongs to no account. */
+export const coordinator = 0;
+
+/** The size of the memory of accounts. */
+const mostRemembered = 50_000;
+
+/** An account that has moved is asked for on connections of its earlier machine for up to so long, which costs only the separation. */
+const millisecondsRemembered = 60_000;
+
+type Ask = <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>;
+
+/** Returns a function that finds machines on a connection to the coordinator, and remembers them. */
+export const createMachines = (ask: Ask): MachineOf => {
+  const remembered = new BoundedMap<number, { readonly machine: Promise<number>; readonly until: number }>(
+    mostRemembered,
+  );
+  const find = async (account: number): Promise<number> => {
+    const sql = `SELECT groupid AS machine FROM pg_dist_placement
+      WHERE shardid = get_shard_id_for_distribution_column('account_position', $1::integer)`;
+    return (await ask((db) => db.one<{ machine: number }>(sql, [account]))).machine;
+  };
+  return (account) => {
+    const known = remembered.get(account);
+    if (known && performance.now() < known.until) return known.machine;
+    const machine = find(account);
+    remembered.set(account, { machine, until: performance.now() + millisecondsRemembered });
+    machine.catch(() => remembered.delete(account));
+    return machine;
+  };
+};
+
+/** A pool for each machine, as `open` opens it; `first` is the coordinator's. */
+export const separate = (first: ConnectionPool, open: () => ConnectionPool, machineOf: MachineOf): ConnectionPool => {
+  const pools = new Map([[coordinator, first]]);
+  const poolOf = (machine: number): ConnectionPool => {
+    const pool = pools.get(machine) ?? open();
+    pools.set(machine, pool);
+    return pool;
+  };
+  return {
+    take: async (account) => poolOf(account === 0 ? coordinator : await machineOf(account)).take(account),
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+    },
+  };
+};
