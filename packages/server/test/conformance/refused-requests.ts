@@ -1,7 +1,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import type { Asker, NewRefusedRequest, RefusedRequest, Store } from '../../src/store/store.ts';
-import type { Caller, Site } from '../fixtures/site.ts';
+import { type Caller, createSite, type Site } from '../fixtures/site.ts';
 import { ann, expectRefusal, laptop, newContact, newEvent, phone, tablet } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
@@ -290,6 +290,25 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, site.server)).toEqual({ ...none, listed: 1 });
       await site.store.deleteEventsBefore({ time: site.time + 1, most: 10_000 });
       expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 1 });
+    });
+
+    test('leave no more at a time than was asked for, of all accounts', async () => {
+      const one = await newSite();
+      const other = await createSite(one.store);
+      const before = { time: Math.max(one.time, other.time) + 1 };
+      await one.store.deleteEventsBefore({ ...before, most: 10_000 });
+      for (const site of [one, other]) await keep(site, site.server, refusedEvent(), refusedEvent());
+      const listed = async () => [await countOf(one, one.server), await countOf(other, other.server)];
+      await one.store.deleteEventsBefore({ ...before, most: 3 });
+      expect(await listed()).toEqual([
+        { ...none, evicted: 2 },
+        { ...none, evicted: 1, listed: 1 },
+      ]);
+      await one.store.deleteEventsBefore({ ...before, most: 3 });
+      expect(await listed()).toEqual([
+        { ...none, evicted: 2 },
+        { ...none, evicted: 2 },
+      ]);
     });
   });
 };

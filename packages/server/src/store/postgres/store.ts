@@ -343,13 +343,16 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     unmergeContact: audited('unmergeContact', byItself, writes.unmergeContact),
     async deleteEventsBefore(request) {
       const withRefused = new Set(await readingOnce(listRefusedBefore)(request));
-      let deleted = 0;
+      const { most, ...before } = request;
+      const left = { events: most, refused: most };
       for (const account of await readingOnce(listNumbers)(undefined)) {
-        const mostEvents = request.most - deleted;
-        if (mostEvents === 0 && !withRefused.has(account)) continue;
-        deleted += await besideOthers(writes.deleteEventsBefore)({ ...request, account, mostEvents });
+        if (left.events === 0 && (left.refused === 0 || !withRefused.has(account))) continue;
+        const limits = { mostEvents: left.events, mostRefused: left.refused };
+        const deleted = await besideOthers(writes.deleteEventsBefore)({ ...before, ...limits, account });
+        left.events -= deleted.events;
+        left.refused -= deleted.refused;
       }
-      return deleted;
+      return most - left.events;
     },
     async eraseContact(request) {
       const receipt = await erase(request);

@@ -145,13 +145,15 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
     await takeOff(db, named, 'erased');
   },
 
-  /** Removes up to `most` requests that were refused before a time. */
-  async evictBefore(db: Transaction, time: number, most: number): Promise<void> {
+  /** Removes up to `most` requests that were refused before a time; returns how many. */
+  async evictBefore(db: Transaction, time: number, most: number): Promise<number> {
     const rows = await db.all<Listed>(
-      'SELECT refused, token, bytes FROM refused_request WHERE account = $1 AND "refusedTime" < $2 LIMIT $3',
+      `SELECT refused, token, bytes FROM refused_request WHERE account = $1 AND "refusedTime" < $2
+       ORDER BY "refusedTime" LIMIT $3`,
       [db.account, time, most],
     );
     if (rows.length > 0) await takeOff(db, rows, 'evicted');
+    return rows.length;
   },
 });
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;

@@ -30,6 +30,20 @@ export const rowsOf = async (db: AccountConnection, kept: readonly ContactRow[])
   return groups.map((group) => group.map((contact) => rows.get(contact) as ContactRow));
 };
 
+type Claims = Awaited<ReturnType<typeof claimsOf>>;
+
+/** Returns the view of a contact: `group` are its own row and those of the contacts merged into it, `claims` those of any contacts. */
+export const viewOf = (group: readonly ContactRow[], claims: Claims, merges: ContactMerges): ContactView =>
+  viewContact(
+    group.map((row) => ({
+      values: valuesOf(row),
+      verified: row.verified,
+      externalIDVerified: isExternalIDVerified(row),
+      claims: claims.filter(({ contact }) => contact === row.contact),
+    })),
+    merges,
+  );
+
 /** Returns the view of each contact. `groups` are the results of `rowsOf`. Without `merges`, values have the IDs that are stored. */
 export const viewsOf = async (
   db: AccountConnection,
@@ -38,15 +52,5 @@ export const viewsOf = async (
 ): Promise<ContactView[]> => {
   const contacts = groups.flat().map(({ contact }) => contact);
   const claims = await claimsOf(db, contacts);
-  return groups.map((group) =>
-    viewContact(
-      group.map((row) => ({
-        values: valuesOf(row),
-        verified: row.verified,
-        externalIDVerified: isExternalIDVerified(row),
-        claims: claims.filter(({ contact }) => contact === row.contact),
-      })),
-      merges,
-    ),
-  );
+  return groups.map((group) => viewOf(group, claims, merges));
 };

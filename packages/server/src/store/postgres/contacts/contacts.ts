@@ -17,10 +17,11 @@ import { type CatalogueWriter, readMerges } from '../accounts/catalogues.ts';
 import { Overtaken } from '../database/connection.ts';
 import { haveSameKeys, holdKeys } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
+import { claimsOf } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { deleteKey, insertKeys, mayGiveWay, takeKey } from './contact-keys.ts';
 import type { ContactRow, OwnValues } from './contact-rows.ts';
-import { rowsOf, viewsOf } from './contact-views.ts';
+import { rowsOf, viewOf } from './contact-views.ts';
 
 const withChange = ({ fields, tags, attributes }: OwnValues, change: WrittenContact): OwnValues => {
   const changedTags = new Map(tags);
@@ -54,23 +55,36 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     return kept;
   };
 
-  const viewOf = async (db: Transaction, row: ContactRow, merges: ContactMerges): Promise<ContactView> => {
-    const [view] = await viewsOf(db, await rowsOf(db, [row]), merges);
-    return view as ContactView;
+  /** Reads what a contact's view is made of besides its own row, and returns a function that returns its view with a row. */
+  const viewing = async (
+    db: Transaction,
+    kept: ContactRow,
+    merges: ContactMerges,
+  ): Promise<(row: ContactRow) => ContactView> => {
+    const [[, ...merged] = []] = await rowsOf(db, [kept]);
+    const claims = await claimsOf(
+      db,
+      [kept, ...merged].map(({ contact }) => contact),
+    );
+    return (row) => viewOf([row, ...merged], claims, merges);
   };
 
+  /** `isNew`: this transaction has created the contact, so that nobody else has seen it, merged it or made claims about it. */
   const write = async (
     db: Transaction,
     row: ContactRow,
     given: WrittenContact,
+    isNew = false,
   ): Promise<{ contactUUID: string; updated: string[] }> => {
     const merges = await readMerges(db, row.account);
     const change = changeAsKept(given, merges);
     const { externalID, address } = change.keys;
     const { time, by, isFound = false } = change;
-    const kept = await holdAnswering(db, row, externalID !== undefined || address !== undefined);
+    const changesKeys = externalID !== undefined || address !== undefined;
+    const kept = isNew ? row : await holdAnswering(db, row, changesKeys);
     const { contact, contactUUID } = kept;
-    const before = await viewOf(db, kept, merges);
+    const view = isNew ? (own: ContactRow) => viewOf([own], [], merges) : await viewing(db, kept, merges);
+    const before = view(kept);
     if (isFound && typeof externalID === 'string') {
       const other = otherExternalID(before, externalID);
       if (other) throw other;
@@ -87,7 +101,9 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       ...(hasAddress && { contactEmailaddress: address, verified: true }),
       contactStatus: change.contactStatus ?? kept.contactStatus,
     };
-    const updated = changedFields(before, await viewOf(db, after, merges));
+    // Whoever gave way to the contact is merged into it now.
+    const viewAfter = hasAddress || hasExternalID ? await viewing(db, after, merges) : view;
+    const updated = changedFields(before, viewAfter(after));
     if (after.contactStatus !== kept.contactStatus) updated.push('contactStatus');
     await db.run(
       `UPDATE contact SET said = $3, "contactExternalID" = $4, "externalIDClaim" = $5, "contactEmailaddress" = $6, verified = $7,
@@ -221,7 +237,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     const found = isByAddress ? byAddress : byID;
     const row = found ?? (await insertWithBoth(db, request));
     const keys = found === undefined ? {} : isByAddress ? { externalID } : { address };
-    const { contactUUID } = await write(db, row, { ...change, keys, isFound: true });
+    const { contactUUID } = await write(db, row, { ...change, keys, isFound: true }, found === undefined);
     await verifyKeys(db, request);
     return { row, existed: found !== undefined, contactUUID };
   };
@@ -235,7 +251,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     // Not by `ensure`, which holds the row of a contact that exists: its keys must be held before (held-rows.ts).
     const found = await finder.byAddress(db, request.address);
     const { row, existed } = found ? { row: found, existed: true } : await ensure(db, request);
-    const { contactUUID } = await write(db, row, { ...change, keys: { externalID: null } });
+    const { contactUUID } = await write(db, row, { ...change, keys: { externalID: null } }, !existed);
     await verifyKeys(db, request);
     return { row, existed, contactUUID };
   };
@@ -260,7 +276,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
         return putWithBoth(db, { ...created, externalID, address }, change);
       }
       const { row, existed } = await ensure(db, created);
-      const { contactUUID } = await write(db, row, { ...change, keys: {} });
+      const { contactUUID } = await write(db, row, { ...change, keys: {} }, !existed);
       return { row, existed, contactUUID };
     },
 

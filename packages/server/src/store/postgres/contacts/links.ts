@@ -55,12 +55,12 @@ const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
 };
 
 /**
- * Links a user to a contact from here on, unless it is linked already. The caller must hold the contact. Beyond
+ * Links a user to a contact from here on, unless it is linked already. The caller must hold the user's row and the contact. Beyond
  * `limits.claimedLinksPerUser` and `limits.claimedLinksPerContact`, the oldest claimed links are deleted.
  */
 export const link = async (db: Transaction, given: NewLink): Promise<{ exists: boolean; sequence: number }> => {
   const { user, contact, verified } = given;
-  const before = await held(db, user);
+  const before = (await statementsOf(db, [user])).get(user) as StatementRow[];
   const { exists, ...decision } = decideNewLink(before, given);
   if (decision.do === 'append') {
     const sequence = await append(db, given);

@@ -295,21 +295,20 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
       return deleteEvents(db, undefined, events);
     },
 
-    /** Deletes up to `mostEvents` events of an account that were received before a time. Returns how many. */
+    /** Deletes up to `mostEvents` events and `mostRefused` refused requests of an account that were received before a time. Returns how many. */
     async deleteEventsBefore(
       db: Transaction,
       {
         time,
-        most,
         mostEvents,
+        mostRefused,
         now = Infinity,
-      }: RequestOf<'deleteEventsBefore'> & { readonly account: number; readonly mostEvents: number },
-    ): Promise<number> {
+      }: Omit<RequestOf<'deleteEventsBefore'>, 'most'> & Record<'account' | 'mostEvents' | 'mostRefused', number>,
+    ): Promise<{ events: number; refused: number }> {
       await setLocally(db, walkingInOrder);
-      const deleted = await deleteEvents(db, undefined, await findOldEvents(db, { time, most: mostEvents, now }));
+      const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, most: mostEvents, now }));
       // Refused requests are stored no longer than events.
-      await refused.evictBefore(db, time, most);
-      return deleted;
+      return { events, refused: await refused.evictBefore(db, time, mostRefused) };
     },
   };
 };
