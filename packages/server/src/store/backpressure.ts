@@ -17,28 +17,31 @@ const bytesOf = (value: unknown): number => {
 };
 
 export const createBackpressure = () => {
-  let waiting = 0;
+  /** By the machine that calls wait for. Each has a limit of its own, so that those of a machine that hangs refuse none of another's. */
+  const waiting = new Map<number, number>();
   let calls = 0;
   let draining: (() => void)[] = [];
+  const sum = () => [...waiting.values()].reduce((total, bytes) => total + bytes, 0);
   return {
     /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
-    enter(request: unknown): number {
+    enter(request: unknown, machine = 0): number {
       const bytes = bytesPerCall + bytesOf(request);
-      if (waiting + bytes > mostWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
-      waiting += bytes;
+      const before = waiting.get(machine) ?? 0;
+      if (before + bytes > mostWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+      waiting.set(machine, before + bytes);
       calls += 1;
       return bytes;
     },
-    leave(bytes: number): void {
-      waiting -= bytes;
+    leave(bytes: number, machine = 0): void {
+      waiting.set(machine, (waiting.get(machine) as number) - bytes);
       calls -= 1;
-      if (waiting > 0) return;
+      if (calls > 0) return;
       for (const resolve of draining) resolve();
       draining = [];
     },
     /** What waits now. */
-    measure: () => ({ waitingBytes: waiting, waitingCalls: calls }),
+    measure: () => ({ waitingBytes: sum(), waitingCalls: calls }),
     /** Resolves when no call waits. */
-    drain: (): Promise<void> => (waiting === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),
+    drain: (): Promise<void> => (calls === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),
   };
 };

@@ -78,18 +78,24 @@ export const stopCluster = async (cluster: string): Promise<void> => {
   await Promise.all(nodes.map((node) => stopNode(cluster, node, 'immediate')));
 };
 
-/** The processes of a node: its first, and those that this one has started. */
-const processesOf = (cluster: string, node: Node): number[] => {
-  const first = Number(readFileSync(join(folderOf(cluster, node), 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
-  const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').split(' ').filter(Boolean);
-  return [first, ...children.map(Number)];
+/** Sends a signal to a process that may have ended. */
+const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 };
 
 /** Has a node answer nothing, as a machine whose disk hangs, until the returned function is called. */
 export const freezeNode = (cluster: string, node: Node): (() => void) => {
-  const frozen = processesOf(cluster, node);
-  for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+  const first = Number(readFileSync(join(folderOf(cluster, node), 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  // Before the others, which it would start again.
+  signal(first, 'SIGSTOP');
+  const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').split(' ').filter(Boolean);
+  const frozen = [...children.map(Number), first];
+  for (const pid of frozen) signal(pid, 'SIGSTOP');
   return () => {
-    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+    for (const pid of frozen) signal(pid, 'SIGCONT');
   };
 };

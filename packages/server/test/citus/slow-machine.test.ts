@@ -1,13 +1,13 @@
 // A worker that answers nothing any more, though its connections stay: it takes no connection from the accounts of the other.
 import { expect, test } from 'vitest';
-import { freePort, startServed, stopServed } from '../tools/served.ts';
+import { freePort, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { freezeNode } from './cluster.ts';
 import { type Account, useOwnCluster } from './tools/own-cluster.ts';
 
 const cluster = useOwnCluster();
 
 /** More of each kind than a server has connections for. */
-const asked = 12;
+const asked = 8;
 
 const nameOf = (nth: number) => `visitor_${nth}`.padEnd(21, '_');
 const kinds = {
@@ -33,10 +33,23 @@ const sendAll = (url: string, account: Account, count: number) =>
     Array.from({ length: count }, (_, nth) => send(url, account, kind, nth)),
   );
 
+/** More than a server lets wait for a machine, 100 kB each, on fewer connections than an address may open at once. */
+const batches = 50;
+const sendBatch = async (url: string, { token }: Account, nth: number): Promise<number> => {
+  const eventAttrArray = [{ attrID: 'text', attrValue: 'x'.repeat(1_000) }];
+  const event = Array.from({ length: 100 }, () => ({ userUUID: nameOf(nth), eventID: 1, eventAttrArray }));
+  const headers = { Authorization: `Bearer ${token}` };
+  const response = await fetch(`${url}/event/logEvents`, { method: 'POST', headers, body: JSON.stringify({ event }) });
+  await response.arrayBuffer();
+  return response.status;
+};
+
 test('a worker that hangs holds up its own accounts only', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [slow, other] = accounts as [Account, Account];
-  const server = await startServed('', await freePort(), { env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' } });
+  const server = await startServed('', await freePort(), {
+    env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() },
+  });
   const { url } = server;
   for (const account of accounts)
     expect(new Set(await Promise.all(sendAll(url, account, 2)))).toEqual(new Set(['200']));
@@ -48,13 +61,17 @@ test('a worker that hangs holds up its own accounts only', async () => {
     answered += 1;
     return status;
   });
+  // What waits for a machine may take so much memory and no more.
+  const flood = Array.from({ length: batches }, (_, nth) => sendBatch(url, slow, nth));
   try {
+    expect(await Promise.race(flood)).toBe(503);
     const statuses = await Promise.all(sendAll(url, other, asked));
     expect(new Set(statuses)).toEqual(new Set(['200']));
     expect(answered).toBe(0);
   } finally {
     thaw();
   }
+  for (const status of await Promise.all(flood)) expect([200, 503]).toContain(status);
   for (const status of await Promise.all(waiting)) expect(status).toMatch(/^(200|503)/);
   expect(new Set(await Promise.all(sendAll(url, slow, 2)))).toEqual(new Set(['200']));
   expect(await stopServed(server)).toBe(0);

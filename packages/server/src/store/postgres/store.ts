@@ -57,7 +57,7 @@ import { createMergeWriter } from './contacts/merges.ts';
 import { createUsers } from './contacts/users.ts';
 import { type AccountConnection, type ConnectionPool, codeOf, hasTable, Overtaken } from './database/connection.ts';
 import { createPostgresRoom } from './database/disk-space.ts';
-import { createMachines } from './database/machines.ts';
+import { coordinator, createMachines } from './database/machines.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
 import { closePools, openPools, separatePools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
@@ -199,17 +199,29 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   const room = createPostgresRoom(pools.quick);
   let isClosed = false;
 
+  /** Counts a request as one that waits for a machine; returns a function that ends that. Throws Refusal('not_kept') when too much waits already. */
+  const entered = (request: unknown, machine: number) => {
+    const bytes = waiting.enter(request, machine);
+    return () => waiting.leave(bytes, machine);
+  };
+
   /** Runs work while the store is open. Throws Refusal('not_kept') when too much waits already. */
   const admitted = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
     if (isClosed) throw new Error('the store is closed');
-    const bytes = waiting.enter(request);
+    let leave = entered(request, coordinator);
     try {
+      const account = accountOf(request);
+      if (machineOf && account !== ofService) {
+        const leaveCoordinator = leave;
+        leave = entered(request, await machineOf(account));
+        leaveCoordinator();
+      }
       return await work();
     } catch (error) {
       room.noteFailure(error);
       throw error;
     } finally {
-      waiting.leave(bytes);
+      leave();
     }
   };
 

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { Refusal } from '../refusal.ts';
+import { createBackpressure, mostWaitingBytes } from './backpressure.ts';
+
+/** Takes about a quarter of the limit. */
+const large = 'x'.repeat(mostWaitingBytes / 8);
+
+test('calls that wait for one machine refuse none that wait for another', () => {
+  const waiting = createBackpressure();
+  const held: number[] = [];
+  expect(() => {
+    for (;;) held.push(waiting.enter(large, 1));
+  }).toThrow(Refusal);
+  expect(held).toHaveLength(3);
+  const other = waiting.enter(large, 2);
+  expect(waiting.measure()).toMatchObject({ waitingCalls: 4 });
+  waiting.leave(held[0] as number, 1);
+  held[0] = waiting.enter(large, 1);
+  for (const bytes of held) waiting.leave(bytes, 1);
+  waiting.leave(other, 2);
+  expect(waiting.measure()).toEqual({ waitingBytes: 0, waitingCalls: 0 });
+});
+
+test('all have left when no call waits for any machine', async () => {
+  const waiting = createBackpressure();
+  await waiting.drain();
+  const [one, other] = [waiting.enter(large, 1), waiting.enter(large, 2)];
+  let isDrained = false;
+  const draining = waiting.drain().then(() => {
+    isDrained = true;
+  });
+  waiting.leave(one, 1);
+  await Promise.resolve();
+  expect(isDrained).toBe(false);
+  waiting.leave(other, 2);
+  await draining;
+});
