@@ -36,7 +36,7 @@ export const startTidying = (
       deleted = await store.deleteEventsBefore({ time: time - eventDays * dayMs, most: perBatch, now: time });
       total += deleted;
     }
-    if (total > 0) log.info({ deleted: total, days: eventDays }, 'old events deleted');
+    if (total > 0) log.info({ deleted: total, days: eventDays }, 'old events and refused requests deleted');
   };
 
   const deleteEnded = async (signal: AbortSignal, time: number) => {

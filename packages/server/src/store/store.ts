@@ -223,7 +223,8 @@ export interface Store extends ReportFeed, ReportNames {
   /** Counts events, and distinct users with `users`, between each pair of neighbouring `edges`, by eventTime. */
   countEvents(query: CountQuery): Promise<CountBucket[]>;
   /**
-   * Deletes up to `most` of the oldest events that were received before `time`; returns how many it deleted. A received time
+   * Deletes up to `most` of the oldest events that were received before `time`, and up to `most` requests that were refused before; returns how
+   * many events, or how many refused requests if those were more: when that is `most`, more may be left. A received time
    * after `now` comes from a server clock that was ahead: such an event counts as received when the next event with a
    * believable time was.
    */

@@ -299,7 +299,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       await one.store.deleteEventsBefore({ ...before, most: 10_000 });
       for (const site of [one, other]) await keep(site, site.server, refusedEvent(), refusedEvent());
       const listed = async () => [await countOf(one, one.server), await countOf(other, other.server)];
-      await one.store.deleteEventsBefore({ ...before, most: 3 });
+      expect(await one.store.deleteEventsBefore({ ...before, most: 3 })).toBe(3);
       expect(await listed()).toEqual([
         { ...none, evicted: 2 },
         { ...none, evicted: 1, listed: 1 },

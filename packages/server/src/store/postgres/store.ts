@@ -231,7 +231,10 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     for (const listener of listeners) listener();
   };
   const watch = startWatch(databaseURL, access, committed);
-  const finding = createWorkFinder((ask) => readOnce(pools.reads, ofService, ask), prepared.isSpread);
+  const finding = createWorkFinder(
+    (ask) => readOnce(prepared.isSpread ? pools.reads : pools.quick, ofService, ask),
+    prepared.isSpread,
+  );
   const committedOf = (account: number) => {
     if (role === 'server') finding.noteAccount(account);
     committed();
@@ -364,7 +367,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
         left.events -= deleted.events;
         left.refused -= deleted.refused;
       }
-      return most - left.events;
+      return most - Math.min(left.events, left.refused);
     },
     async eraseContact(request) {
       const receipt = await erase(request);

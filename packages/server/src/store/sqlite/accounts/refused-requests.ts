@@ -83,9 +83,11 @@ export const createRefusedWriter = (
     /** Removes a request from its list, because it names an erased person. */
     takeErased: (row: ListedBytes): void => takeOff(row, 'erased'),
 
-    /** Removes up to `most` requests that were refused before `time` from their lists. */
-    evictBefore(time: number, most: number): void {
-      for (const row of before.all(time, most)) takeOff(row, 'evicted');
+    /** Removes up to `most` requests that were refused before `time` from their lists; returns how many. */
+    evictBefore(time: number, most: number): number {
+      const rows = before.all(time, most);
+      for (const row of rows) takeOff(row, 'evicted');
+      return rows.length;
     },
   };
 };

@@ -247,8 +247,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       const places = oldEvents({ time, most, now });
       deleteEvents(places);
       // Refused requests are stored no longer than accepted ones.
-      refused.evictBefore(time, most);
-      return places.length;
+      return Math.max(places.length, refused.evictBefore(time, most));
     },
   };
 };
