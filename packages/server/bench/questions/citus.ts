@@ -138,7 +138,11 @@ const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> =>
       const next = createVisits(pageEvents);
       const events = Array.from({ length: pageEvents }, () => ({ ...next(time).event, userUUID: userName(0) }));
       await keepAll(store, asker, time, events);
-      return { store, asker, contacts: contacts.map(({ contactUUID }) => contactUUID) };
+      const keepOne = (userUUID: string) => {
+        const now = Date.now();
+        return keepAll(store, asker, now, [{ ...next(now).event, userUUID }]);
+      };
+      return { store, asker, keepOne, contacts: contacts.map(({ contactUUID }) => contactUUID) };
     }),
   );
   const works: { what: string; bar: string; work: (nth: number, side: number) => Promise<unknown> }[] = [
@@ -164,6 +168,17 @@ const measureCalls = async (sides: Sides, { quick }: Options): Promise<Row[]> =>
         const contactUUID = contacts[nth % 2] as string;
         return store.linkUser({ account, token, userUUID: userName(2), contactUUID, time: Date.now() });
       },
+    },
+    // Each in a commit of its own.
+    {
+      what: 'an event of a known user, alone',
+      bar: '',
+      work: (_, side) => (opened[side] as (typeof opened)[number]).keepOne(userName(0)),
+    },
+    {
+      what: 'an event of a new user, alone',
+      bar: '',
+      work: (_, side) => (opened[side] as (typeof opened)[number]).keepOne(`alone_${crypto.randomUUID()}`),
     },
   ];
   const rows: Row[] = [];

@@ -17,30 +17,41 @@ const bytesOf = (value: unknown): number => {
 };
 
 export const createBackpressure = () => {
-  /** By the machine that calls wait for. Each has a limit of its own, so that those of a machine that hangs refuse none of another's. */
+  /** The bytes of the calls that wait for a machine. Each has a limit of its own, so that those of one that hangs refuse none of another's. */
   const waiting = new Map<number, number>();
   let calls = 0;
   let draining: (() => void)[] = [];
-  const sum = () => [...waiting.values()].reduce((total, bytes) => total + bytes, 0);
+  const add = (bytes: number, machine: number) => {
+    const sum = (waiting.get(machine) ?? 0) + bytes;
+    if (sum > mostWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+    waiting.set(machine, sum);
+  };
   return {
     /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
-    enter(request: unknown, machine = 0): number {
+    enter(request: unknown): number {
       const bytes = bytesPerCall + bytesOf(request);
-      const before = waiting.get(machine) ?? 0;
-      if (before + bytes > mostWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
-      waiting.set(machine, before + bytes);
+      add(bytes, 0);
       calls += 1;
       return bytes;
     },
+    /** Counts the bytes of a call that has entered as those of another machine's. Throws as `enter`; they are then counted as before. */
+    move(bytes: number, machine: number): void {
+      if (machine === 0) return;
+      add(bytes, machine);
+      add(-bytes, 0);
+    },
     leave(bytes: number, machine = 0): void {
-      waiting.set(machine, (waiting.get(machine) as number) - bytes);
+      add(-bytes, machine);
       calls -= 1;
       if (calls > 0) return;
       for (const resolve of draining) resolve();
       draining = [];
     },
     /** What waits now. */
-    measure: () => ({ waitingBytes: sum(), waitingCalls: calls }),
+    measure: () => ({
+      waitingBytes: [...waiting.values()].reduce((sum, bytes) => sum + bytes, 0),
+      waitingCalls: calls,
+    }),
     /** Resolves when no call waits. */
     drain: (): Promise<void> => (calls === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),
   };

@@ -1,5 +1,6 @@
 // A worker that answers nothing any more, though its connections stay: it takes no connection from the accounts of the other.
 import { expect, test } from 'vitest';
+import { asking } from '../fixtures/postgres/asking.ts';
 import { freePort, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { freezeNode } from './cluster.ts';
 import { type Account, useOwnCluster } from './tools/own-cluster.ts';
@@ -68,6 +69,10 @@ test('a worker that hangs holds up its own accounts only', async () => {
     const statuses = await Promise.all(sendAll(url, other, asked));
     expect(new Set(statuses)).toEqual(new Set(['200']));
     expect(answered).toBe(0);
+    const sql = `SELECT count(*)::integer AS count FROM pg_stat_activity
+      WHERE application_name = 'firsthand' AND datname = current_database()`;
+    const [connections] = await asking<{ count: number }>(databaseURL, sql);
+    expect(connections?.count).toBeLessThanOrEqual(15 + 2 * 14);
   } finally {
     thaw();
   }

@@ -296,7 +296,8 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       const one = await newSite();
       const other = await createSite(one.store);
       const before = { time: Math.max(one.time, other.time) + 1 };
-      await one.store.deleteEventsBefore({ ...before, most: 10_000 });
+      // What other tests have left.
+      while ((await one.store.deleteEventsBefore({ ...before, most: 10_000 })) > 0);
       for (const site of [one, other]) await keep(site, site.server, refusedEvent(), refusedEvent());
       const listed = async () => [await countOf(one, one.server), await countOf(other, other.server)];
       expect(await one.store.deleteEventsBefore({ ...before, most: 3 })).toBe(3);
@@ -304,7 +305,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
         { ...none, evicted: 2 },
         { ...none, evicted: 1, listed: 1 },
       ]);
-      await one.store.deleteEventsBefore({ ...before, most: 3 });
+      expect(await one.store.deleteEventsBefore({ ...before, most: 3 })).toBe(1);
       expect(await listed()).toEqual([
         { ...none, evicted: 2 },
         { ...none, evicted: 2 },

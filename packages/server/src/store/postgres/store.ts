@@ -199,29 +199,24 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   const room = createPostgresRoom(pools.quick);
   let isClosed = false;
 
-  /** Counts a request as one that waits for a machine; returns a function that ends that. Throws Refusal('not_kept') when too much waits already. */
-  const entered = (request: unknown, machine: number) => {
-    const bytes = waiting.enter(request, machine);
-    return () => waiting.leave(bytes, machine);
-  };
-
   /** Runs work while the store is open. Throws Refusal('not_kept') when too much waits already. */
   const admitted = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
     if (isClosed) throw new Error('the store is closed');
-    let leave = entered(request, coordinator);
+    const bytes = waiting.enter(request);
+    let machine = coordinator;
     try {
       const account = accountOf(request);
       if (machineOf && account !== ofService) {
-        const leaveCoordinator = leave;
-        leave = entered(request, await machineOf(account));
-        leaveCoordinator();
+        const found = await machineOf(account);
+        waiting.move(bytes, found);
+        machine = found;
       }
       return await work();
     } catch (error) {
       room.noteFailure(error);
       throw error;
     } finally {
-      leave();
+      waiting.leave(bytes, machine);
     }
   };
 

@@ -37,7 +37,7 @@ const findingNumbers = readingBy('user_name', ['userUUID', 'text'], ['account', 
 const findingDays = readingBy('user', ['user', 'bigint'], ['user', 'firstDay', 'lastDay']);
 const newNames = { end: 'ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"' };
 const numberingNames = inserting('user_name', [['userUUID', 'text']], {
-  equal: { '"user"': "nextval('user_number')" },
+  equal: { user: "nextval('user_number')" },
   ...newNames,
 });
 // A worker of a cluster would draw other numbers than the coordinator.
@@ -57,7 +57,7 @@ const addingUsers = inserting(
     ['firstDay', 'bigint'],
     ['lastDay', 'bigint'],
   ],
-  { equal: { '"createdTime"': '$6' } },
+  { equal: { createdTime: '$6' } },
 );
 // Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
 const holding = readingBy('user', ['user', 'bigint'], ['user'], 'ORDER BY t."user" FOR NO KEY UPDATE OF t');
@@ -189,7 +189,6 @@ export const createUsers = () => {
   return {
     known,
     find,
-
     create,
 
     /** As `find`, and creates the missing users. */

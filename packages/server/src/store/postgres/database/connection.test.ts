@@ -7,7 +7,6 @@ import { temporaryFolder } from '../../../../test/fixtures/command.ts';
 import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import {
-  byKey,
   type ConnectionPool,
   isConflict,
   isNotNow,
@@ -29,7 +28,10 @@ test('a connection waits for its commits to be synced, whatever the database is 
 
 test('no statement is compiled, however dear a plan seems', async () => {
   const databaseURL = await newDatabase();
-  const pool = openPool(databaseURL, 1, byKey);
+  // Settings in a URL take the place of ours.
+  const url = new URL(databaseURL);
+  url.searchParams.set('options', '-c enable_seqscan=off -c jit=on');
+  const pool = openPool(String(url), 1);
   const db = await pool.take(0);
   expect(await db.script('SHOW jit; SHOW enable_seqscan')).toEqual([[{ jit: 'off' }], [{ enable_seqscan: 'off' }]]);
   db.release(false);

@@ -190,12 +190,6 @@ export const inOrder = '-c enable_bitmapscan=off';
 export const inOrderLocally = ['SET LOCAL enable_bitmapscan = off'];
 
 /**
- * Settings of all connections. A plan with a step that is turned off, as below, has a great cost in PostgreSQL up to 17, and one with a great
- * cost is compiled: 4 ms of processor for a statement that takes 0.1, in each transaction. No statement here gains by it.
- */
-const always = '-c jit=off';
-
-/**
  * Settings for storing events, whose statements find rows by their keys: without them, a plan that PostgreSQL makes while a table is small,
  * and keeps, reads all rows of it, until the table is analyzed.
  */
@@ -213,15 +207,18 @@ export const setLocally = async (
 };
 
 /** Opens a pool of up to `most` connections. `settings` are the start options of each connection. */
-export const openPool = (databaseURL: string, most: number, settings = ''): ConnectionPool => {
+export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
   const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isSpread'>>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max: most,
-    options: [always, settings].join(' '),
+    ...(settings && { options: settings }),
     idleTimeoutMillis: 0,
     async onConnect(client) {
       await assertDurable(client);
+      // A plan without sequential scans counts as very dear in PostgreSQL up to 17, and what is dear is compiled: in each commit of events,
+      // 4 ms of processor for a statement that takes 0.1.
+      await client.query('SET jit = off');
       const isSpread = await isSpreadOver(toConnection(askOf(client)));
       if (isSpread) await client.query("SET citus.propagate_set_commands = 'local'");
       opened.set(client, { slot: (await client.query(takeSlot)).rows[0].n, isSpread });

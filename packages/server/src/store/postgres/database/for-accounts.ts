@@ -1,7 +1,7 @@
 /**
  * Statements about rows that are sent as arrays. On one PostgreSQL, the rows of a statement may be of several accounts. On a Citus cluster
- * they are of one, and the text tells Citus the machine that runs the whole statement. Citus reads a text with one table, or with VALUES,
- * once for each connection; any other it plans each time, which takes two to three times as long (test/citus/README.md).
+ * they are of one, and the text tells Citus the machine that runs the whole statement. Citus plans a text with one table, or with VALUES,
+ * once for each connection, and any other each time, which takes two to three times as long (test/citus/README.md).
  */
 import { integers } from './arrays.ts';
 import type { TakenConnection } from './connection.ts';
@@ -39,7 +39,7 @@ export const forAccounts =
       ? ([accounts.length === 1 ? single : one, accounts[0]] as const)
       : ([several, integers(accounts, (account) => account)] as const);
 
-/** Reads the rows of a table whose key was sent. `end`: what follows WHERE. */
+/** Reads the rows of a table whose key was sent. `end`: ORDER BY and locks of the rows, which are named t. */
 export const readingBy = (
   table: string,
   [key, type]: Column,
@@ -66,9 +66,10 @@ export const inserting = (
   columns: readonly Column[],
   { equal = {}, end = '' }: Insertion = {},
 ): ReturnType<typeof forAccounts> => {
-  const names = columns.map(([name]) => `"${name}"`);
-  const into = `INSERT INTO "${table}" (${['account', ...names, ...Object.keys(equal)].join(', ')})`;
-  const select = `SELECT ${['account', ...names, ...Object.values(equal)].join(', ')} FROM`;
+  const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`);
+  const names = quoted(['account', ...columns.map(([name]) => name)]);
+  const into = `INSERT INTO "${table}" (${[...names, ...quoted(Object.keys(equal))].join(', ')})`;
+  const select = `SELECT ${[...names, ...Object.values(equal)].join(', ')} FROM`;
   const values = ['$1', ...columns.map(([, type], nth) => `($${nth + 2}::${type}[])[1]`), ...Object.values(equal)];
   return forAccounts({
     several: `${into} ${select} ${ofSeveral(...columns)} ${end}`,
