@@ -11,6 +11,7 @@ import { formatShare, formatWhole } from '../../reading/format.ts';
 import { type Counts, type Measure, measured, measureHeads, measures } from '../../reading/measures.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
+import { withoutValue } from '../../reading/without-value.ts';
 import { BarCell } from './bar-cell.tsx';
 import type { Dimension } from './dimensions.ts';
 import { chosenNumber, NumberLink, type PeopleRequest, Who } from './who.tsx';
@@ -31,13 +32,13 @@ type Row = AnswerFor<'reportBreakdown'>['row'][number];
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
-  const { by, title, label = String, none = 'None', condition, isOrdered } = dimension;
+  const { by, title, label = String, condition, isOrdered } = dimension;
   const isWhole = query.value.get('rows') === 'all';
   const sort = measure.name === 'revenue' ? undefined : measure.name;
   const request = { ...asked, by, sort, attrID: revenueAttrID.value, limit: isWhole ? allRows : fewRows };
   const heading = by === 'event' && asked.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
   const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
-  const textOf = (value: string | null) => (value === null ? none : label(value) || '(empty)');
+  const textOf = (value: string | null) => (value === null ? withoutValue(String(by)) : label(value) || '(empty)');
   const chosen = chosenNumber();
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
   const save = () =>

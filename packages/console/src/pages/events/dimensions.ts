@@ -10,8 +10,6 @@ export interface Dimension {
   readonly by: RequestFor<'reportBreakdown'>['by'];
   readonly title: string;
   readonly label?: (value: string) => string;
-  /** What is written for events without a value; `None` if absent. */
-  readonly none?: string;
   /** The condition that a click on a value adds. */
   readonly condition?: (value: string) => Condition;
   /** Whether the values have an order of their own. */
@@ -32,7 +30,7 @@ const words: readonly Dimension[] = [
   { by: 'first:utm_campaign', title: 'Campaign' },
   { by: 'first:utm_source', title: 'Source' },
   { by: 'first:utm_medium', title: 'Medium' },
-  { by: 'entryReferrerHost', title: 'Referring site', none: 'Direct / none' },
+  { by: 'entryReferrerHost', title: 'Referring site' },
   { by: 'referrerHost', title: 'Referring site of the page view' },
   {
     by: 'contactTagID',

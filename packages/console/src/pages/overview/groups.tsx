@@ -11,6 +11,7 @@ import { formatCountry } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
+import { withoutValue } from '../../reading/without-value.ts';
 
 interface Tab {
   readonly title: string;
@@ -21,8 +22,6 @@ interface Tab {
   /** Only these events. */
   readonly only?: Condition;
   readonly label?: (value: string) => string;
-  /** The label of those without a value. */
-  readonly none?: string;
   /** The condition that a click adds. */
   readonly condition?: (value: string) => Condition;
 }
@@ -39,10 +38,9 @@ const attribute = (title: string, attrID: string, label?: Tab['label']): Tab => 
  * Where the sessions of people came from, of all. Only their first event has it, so a click asks for all that these people did: else it
  * would seem that nobody who came has bought anything.
  */
-const origin = (title: string, attrID: string, none: string): Tab => ({
+const origin = (title: string, attrID: string): Tab => ({
   title,
   by: `first:${attrID}`,
-  none,
   condition: (value) => ({ did: { filter: { attrID, is: [value] } } }),
 });
 
@@ -63,10 +61,10 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   sources: {
     title: 'Sources',
     tabs: {
-      referrers: { title: 'Referrers', by: 'entryReferrerHost', none: 'Direct / none' },
-      campaigns: origin('Campaigns', 'utm_campaign', 'No campaign'),
-      sources: origin('Sources', 'utm_source', 'No source'),
-      media: origin('Media', 'utm_medium', 'No medium'),
+      referrers: { title: 'Referrers', by: 'entryReferrerHost' },
+      campaigns: origin('Campaigns', 'utm_campaign'),
+      sources: origin('Sources', 'utm_source'),
+      media: origin('Media', 'utm_medium'),
     },
   },
   events: {
@@ -142,7 +140,7 @@ const Group = ({
   const { from, to } = range.value;
   const titles = Object.fromEntries(Object.entries(tabs).map(([name, tab]) => [name, tab.title]));
   const tab = tabs[chosenTab({ parameter: id, tabs: titles })] as Tab;
-  const { by, only, label = String, none, condition } = tab;
+  const { by, only, label = String, condition } = tab;
   const request = {
     by: by as RequestFor<'reportBreakdown'>['by'],
     from,
@@ -159,7 +157,7 @@ const Group = ({
   });
   const barOf = (row: Row) => {
     const value = valueIn(row);
-    const text = value === null ? (none ?? 'None') : (row.eventName ?? label(value));
+    const text = value === null ? withoutValue(by) : (row.eventName ?? label(value));
     return {
       key: JSON.stringify(value),
       label: text,

@@ -174,7 +174,7 @@ const pagesOf = async (
     weekday: (value) => weekdays[Number(value) - 1] ?? value,
   };
   const labelOf = (by: string, value: string | null | undefined): string =>
-    typeof value === 'string' ? (labels[by] ?? String)(value) || '(empty)' : 'None';
+    typeof value === 'string' ? (labels[by] ?? String)(value) || '(empty)' : (noneOf[by] ?? 'None');
 
   const isServer = choice.kind === 'server';
   const { parameters, from, to } = rangeFor(choice, zone);
@@ -226,7 +226,7 @@ const pagesOf = async (
       ...(row.length > 0 && {
         rows: [
           ...row.map(({ values: [value], people }) => [
-            typeof value === 'string' ? labelOf(String(dimension), value) : (noneOf[String(dimension)] ?? 'None'),
+            labelOf(String(dimension), value),
             `${count(people)} ${share(people, total.people)}`,
           ]),
           ...(others ? [[`${count(others.groups)} more`, `${count(others.people)} `]] : []),
