@@ -1,6 +1,6 @@
 /** Measures every few seconds which accounts store `ACCOUNT_BYTES` or more. */
 import type { Logger } from 'pino';
-import { repeat } from './serving/repeat.ts';
+import { repeat } from './repeat.ts';
 import { nearQuota } from './store/doctor-findings.ts';
 import type { AccountSize, Store } from './store/store.ts';
 

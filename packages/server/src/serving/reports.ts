@@ -6,9 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { repeat } from '../repeat.ts';
 import type { FiledReports } from '../reports/reports.ts';
 import type { Store } from '../store/store.ts';
-import { repeat } from './repeat.ts';
 
 interface ReportsOptions {
   readonly store: Store;

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { repeat } from '../repeat.ts';
 import type { Store } from '../store/store.ts';
 import { createClockTrust } from './clock-trust.ts';
-import { repeat } from './repeat.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;

@@ -1,10 +1,18 @@
-/** Both drivers are asked the same, in the same order, and must answer the same. */
+/** Both drivers are asked the same, in the same order, and must answer the same; a cluster asks one shard for each statement meanwhile. */
 import { contactStatuses } from '@firsthand/contract/contact';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Asker, LinkSelection, NewErasure, NewEvent, Store } from '../../src/store/store.ts';
+import {
+  logRemoteCommands,
+  partsIn,
+  readShardParts,
+  sentWhile,
+  spreadStatements,
+} from '../citus/tools/remote-commands.ts';
+import { kind } from '../fixtures/database.ts';
 import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 import { tinySegments } from '../fixtures/small-segments.ts';
 import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
@@ -400,11 +408,17 @@ const neutral = (value: unknown): unknown => {
 };
 
 const stores: Store[] = [];
+let parts: ReadonlyMap<string, string> = new Map();
 beforeAll(async () => {
   const onFatal = (error: Error) => {
     throw error;
   };
-  for (const databaseURL of ['sqlite::memory:', await newMigratedDatabase()]) {
+  const other = await newMigratedDatabase();
+  if (kind === 'citus') {
+    parts = await readShardParts(other);
+    await logRemoteCommands(other);
+  }
+  for (const databaseURL of ['sqlite::memory:', other]) {
     stores.push(await openStore({ databaseURL, role: 'server', onFatal, arrangement: tinySegments }));
   }
 });
@@ -419,7 +433,7 @@ test('whatever is done, SQLite and PostgreSQL answer the same', { timeout: 600_0
   const count = (what: keyof typeof done) => {
     done[what] = (done[what] ?? 0) + 1;
   };
-  const same = fc.asyncProperty(actions, async (actions) => {
+  const playBoth = async (actions: readonly Action[]) => {
     // After all that the stores have played: a day never decreases, which SQLite says of a store and PostgreSQL of each account.
     let start = nextStart();
     while (start <= end) start = nextStart();
@@ -444,6 +458,12 @@ test('whatever is done, SQLite and PostgreSQL answer the same', { timeout: 600_0
       const [seen, seenThere] = await Promise.all([one.look(), other.look()]);
       expect(neutral(seenThere), `after ${index + 1} actions`).toEqual(neutral(seen));
     }
+  };
+  const same = fc.asyncProperty(actions, async (actions) => {
+    if (kind !== 'citus') return playBoth(actions);
+    const { sent } = await sentWhile(() => playBoth(actions));
+    expect(partsIn(sent, parts).length).toBeGreaterThan(0);
+    expect(spreadStatements(sent, parts)).toEqual([]);
   });
   // What is rarely possible may be missing by chance: then some more is played.
   for (let round = 0; round === 0 || (round < 5 && Object.keys(done).length < kinds); round += 1) {

@@ -68,6 +68,7 @@ import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
+import { keepNextDayPrepared, prepareNextDay } from './events/partitions.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { namePeople, numberContacts } from './feed/people-names.ts';
@@ -77,6 +78,7 @@ import {
   readSnapshot,
   type Snapshot,
   type Transaction,
+  withConnection,
   write,
 } from './transactions/transaction.ts';
 import { createTurns } from './transactions/turns.ts';
@@ -227,8 +229,8 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   };
   const watch = startWatch(databaseURL, access, committed);
   const finding = createWorkFinder(
-    (ask) => readOnce(prepared.isSpread ? pools.reads : pools.quick, ofService, ask),
-    prepared.isSpread,
+    (account, ask) => readOnce(machineOf ? pools.reads : pools.quick, account, ask),
+    machineOf,
   );
   const committedOf = (account: number) => {
     if (role === 'server') finding.noteAccount(account);
@@ -306,6 +308,10 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
         })
       : undefined;
   if (maintenance) listeners.add(maintenance.noteWrite);
+  const endPreparing =
+    role === 'server'
+      ? keepNextDayPrepared(() => withConnection(pools.writes, ofService, (db) => prepareNextDay(db, Date.now())))
+      : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
   const erase = audited('eraseContact', besideOthers, writes.eraseContact);
@@ -428,7 +434,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     async close() {
       isClosed = true;
       await waiting.drain();
-      await maintenance?.close();
+      await Promise.all([maintenance?.close(), endPreparing?.()]);
       await watch.close();
       await closePools(pools);
     },

@@ -2,7 +2,7 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { forAccounts, inserting, ofOne, ofSeveral, readingBy } from '../database/for-accounts.ts';
+import { forAccounts, inserting, ofSeveral, readingBy } from '../database/for-accounts.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -73,14 +73,21 @@ const seeing = forAccounts({
 });
 
 // A day of activity concerns whom a user is now: none before its last verified link.
-const listChanged = (given: typeof ofOne) => `
+const listChanged = (statements: string, account: string) => `
     INSERT INTO contact_changed (account, contact, change)
-    SELECT DISTINCT s.account, s.contact, $3::bigint
-    FROM ${given(['user', 'bigint'])} JOIN statement s ON s.account = given.account AND s."user" = given."user"
+    SELECT DISTINCT s.account, s.contact, $3::bigint FROM ${statements}
     WHERE s.contact IS NOT NULL AND s.sequence >= coalesce(
       (SELECT max(v.sequence) FROM statement v
-       WHERE v.account = s.account AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`;
-const listingChanged = forAccounts({ several: listChanged(ofSeveral), one: listChanged(ofOne) });
+       WHERE v.account = ${account} AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`;
+const sentUsers = ofSeveral(['user', 'bigint']);
+const listingChanged = forAccounts({
+  several: listChanged(
+    `${sentUsers} JOIN statement s ON s.account = given.account AND s."user" = given."user"`,
+    's.account',
+  ),
+  // Each table by the account itself: Citus asks all shards of one that is only equal to another.
+  one: listChanged('(SELECT * FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[])) AS s', '$1'),
+});
 
 /** Returns the current day of one of a transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;

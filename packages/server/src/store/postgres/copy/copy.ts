@@ -9,8 +9,8 @@ import { daysKept } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { onOneConnection, openPlain } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
-import { monthSQL, repeatsSQL } from '../events/days.ts';
 import { toBodies } from '../events/event-body.ts';
+import { monthSQL, repeatsSQL } from '../events/partitions.ts';
 import { copyTable, tablesOf } from './copied-tables.ts';
 import { type CopiedValue, copyRows } from './copy-rows.ts';
 

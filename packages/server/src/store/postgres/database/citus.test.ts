@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { migrateStore } from '../../open.ts';
-import { monthSQL, repeatsSQL } from '../events/days.ts';
+import { monthSQL, repeatsSQL } from '../events/partitions.ts';
 import { accountTables, localTables } from './citus.ts';
 
 let databaseURL: string;
@@ -73,7 +73,7 @@ test('every statement about tables of accounts names the account', () => {
   const about = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|USING)\\s+"?(?:${accountTables.join('|')})"?\\b(?! SET NULL)`);
   const texts = /`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
   // These read all of a database, or one table of all accounts.
-  const ofAll = /^(copy\/(export|copy)|database\/doctor|events\/days)\.ts$/;
+  const ofAll = /^(copy\/(export|copy)|database\/doctor|events\/partitions)\.ts$/;
   const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !ofAll.test(file))
     .flatMap((file) =>

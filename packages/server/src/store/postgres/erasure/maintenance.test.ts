@@ -59,29 +59,42 @@ test('while nothing is written, most checks are left out', async () => {
   await maintenance.close();
 });
 
-test('on a cluster, most queries are about accounts that this server has written, and some about all', async () => {
+test('on a cluster, most queries are about accounts that this server has written, machine by machine, and some about all', async () => {
   const withWork = new Set([3, 8]);
+  const away = new Set<number>();
   const asked: (readonly number[] | 'all')[] = [];
-  const ask = async <Value>(work: (db: Connection) => Promise<Value>): Promise<Value> =>
-    work({
-      async all(_: string, [accounts]: [(readonly number[])?] = []) {
-        asked.push(accounts ?? 'all');
-        return [...withWork].filter((account) => accounts?.includes(account) ?? true).map((account) => ({ account }));
+  const machineOf = async (account: number) => account % 2;
+  const ask = async <Value>(account: number, work: (db: Connection) => Promise<Value>): Promise<Value> => {
+    if (account > 0 && away.has(await machineOf(account))) throw new Error('the machine is away');
+    return work({
+      async all(sql: string, [accounts]: [(readonly number[])?] = []) {
+        if (sql.includes('FROM erasure')) asked.push(accounts ?? 'all');
+        return [...withWork].filter((each) => accounts?.includes(each) ?? true).map((each) => ({ account: each }));
       },
     } as unknown as Connection);
-  const finder = createWorkFinder(ask, true);
+  };
+  const finder = createWorkFinder(ask, machineOf);
   expect(await finder.find()).toEqual([3, 8]);
   withWork.delete(8);
   finder.noteAccount(5);
   expect(await finder.find()).toEqual([3]);
   // What had work is asked again; what had none is not, until it is written.
   expect(await finder.find()).toEqual([3]);
+  expect(asked.splice(0)).toEqual(['all', [3, 5], [8], [3]]);
+  // What a machine has that is away is asked again, beside those of the others.
+  away.add(1);
+  withWork.add(4);
+  finder.noteAccount(4);
+  expect(await finder.find()).toEqual([4]);
+  away.clear();
+  withWork.delete(4);
+  expect((await finder.find()).toSorted()).toEqual([3]);
   withWork.delete(3);
-  for (let nth = 0; nth < 7; nth += 1) expect(await finder.find()).toEqual([]);
+  for (let nth = 0; nth < 5; nth += 1) expect(await finder.find()).toEqual([]);
   withWork.add(9);
   expect(await finder.find()).toEqual([9]);
-  expect(asked).toEqual(['all', [3, 8, 5], [3], [3], 'all']);
-  const failing = createWorkFinder(async () => Promise.reject(new Error('the database is away')), true);
+  expect(asked).toEqual([[4], [3], [4], [3], 'all']);
+  const failing = createWorkFinder(async () => Promise.reject(new Error('the database is away')));
   failing.noteAccount(4);
   await expect(failing.find()).rejects.toThrow('away');
 });

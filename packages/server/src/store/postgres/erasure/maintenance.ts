@@ -1,6 +1,7 @@
 /** Work that is not urgent: deleting the events of erased contacts, indexing contacts. Any server does it, one at a time. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Connection, lockKeys } from '../database/connection.ts';
+import type { MachineOf } from '../database/machines.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The pause between checks for work. */
@@ -20,43 +21,61 @@ const findWork = async (db: Connection): Promise<number[]> =>
       UNION (SELECT DISTINCT account FROM contact_changed LIMIT ${mostAccounts})`)
   ).map(({ account }) => account);
 
-/** Returns those of these accounts that have such work. On a cluster, asks only the machines that have their rows. */
-const findWorkOf = async (db: Connection, accounts: readonly number[]): Promise<number[]> =>
-  (
-    await db.all<{ account: number }>(
-      `SELECT account FROM account_position p WHERE account = ANY ($1::integer[])
-         AND (EXISTS (SELECT FROM erasure e WHERE e.account = p.account AND NOT complete)
-           OR EXISTS (SELECT FROM contact_changed c WHERE c.account = p.account))`,
-      [accounts],
-    )
-  ).map(({ account }) => account);
+/** Returns those of these accounts, of one machine of a cluster, that have such work. Asks only their shards. */
+const findWorkOf = async (db: Connection, accounts: readonly number[]): Promise<number[]> => {
+  const [erased, changed] = await Promise.all(
+    ['erasure WHERE NOT complete AND', 'contact_changed WHERE'].map((rows) =>
+      db.all<{ account: number }>(`SELECT DISTINCT account FROM ${rows} account = ANY ($1::integer[])`, [accounts]),
+    ),
+  );
+  return [...new Set([...(erased ?? []), ...(changed ?? [])].map(({ account }) => account))];
+};
+
+type Ask = <Value>(account: number, work: (db: Connection) => Promise<Value>) => Promise<Value>;
 
 /**
  * Finds accounts with work. On a cluster, where a query about all accounts asks every shard, most queries are about the accounts that
- * this server has written: other servers look for theirs, and each `mostLeftOut + 1`th query finds what one that has ended has left.
+ * this server has written, machine by machine: other servers look for theirs, and each `mostLeftOut + 1`th query finds what one that has
+ * ended has left.
  */
-export const createWorkFinder = (
-  ask: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>,
-  isSpread: boolean,
-) => {
+export const createWorkFinder = (ask: Ask, machineOf?: MachineOf) => {
   let written = new Set<number>();
   let sinceAll = mostLeftOut;
+
+  /** Asks; what is found, or all that may have work where nobody answers, is asked for again the next time. */
+  const asked = async (accounts: readonly number[], answer: () => Promise<readonly number[]>) => {
+    let found = accounts;
+    try {
+      found = await answer();
+      return found;
+    } finally {
+      for (const account of found) written.add(account);
+    }
+  };
+  const askMachines = async (accounts: readonly number[], of: MachineOf): Promise<number[]> => {
+    const groups = new Map<number, number[]>();
+    await asked(accounts, async () => {
+      for (const account of accounts) {
+        const machine = await of(account);
+        groups.set(machine, [...(groups.get(machine) ?? []), account]);
+      }
+      return [];
+    });
+    const answers = [...groups.values()].map((group) =>
+      asked(group, () => ask(group[0] as number, (db) => findWorkOf(db, group))),
+    );
+    return (await Promise.allSettled(answers)).flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  };
+
   return {
     noteAccount: (account: number): void => void written.add(account),
     async find(): Promise<readonly number[]> {
       const accounts = [...written];
       written = new Set();
       sinceAll += 1;
-      const isOfAll = !isSpread || sinceAll > mostLeftOut;
-      if (isOfAll) sinceAll = 0;
-      else if (accounts.length === 0) return [];
-      let found: readonly number[] = accounts;
-      try {
-        found = await ask((db) => (isOfAll ? findWork(db) : findWorkOf(db, accounts)));
-        return found;
-      } finally {
-        for (const account of found) written.add(account);
-      }
+      if (machineOf && sinceAll <= mostLeftOut) return askMachines(accounts, machineOf);
+      sinceAll = 0;
+      return asked(accounts, () => ask(0, findWork));
     },
   };
 };

@@ -9,12 +9,13 @@ import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { type IsErased, readErased } from '../erasure/erased-events.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
-import { daysOf, monthOf } from './days.ts';
+import { daysOf } from './days.ts';
 import { hasAttribute, isRobot, toSought } from './event-body.ts';
 import { inGroups, sequenceGroup, within } from './event-order.ts';
 import { type StoredRow, toEvent, toStoredEvents } from './event-presenter.ts';
 import { probesOf } from './event-probes.ts';
 import { createEventSources, type Source } from './event-sources.ts';
+import { monthOf } from './partitions.ts';
 
 /** Events that one query with filters reads. */
 const lookedPerStep = 5_000;

@@ -11,7 +11,8 @@ import {
   setLocally,
   type TakenConnection,
 } from '../database/connection.ts';
-import { beginDay, DayMissing, prepareDay } from '../events/days.ts';
+import { beginDay, DayMissing } from '../events/days.ts';
+import { prepareDay } from '../events/partitions.ts';
 import {
   type AccountState,
   beginWriting,
@@ -87,7 +88,7 @@ const endBehind = (db: TakenConnection): void => {
  * Takes a connection, runs the work, and returns the connection with `end`. When the work throws, rolls back and returns the
  * connection, or closes it when that fails. Throws Refusal('not_kept') when the database is unavailable; rethrows conflicts.
  */
-const withConnection = async <Value>(
+export const withConnection = async <Value>(
   pool: ConnectionPool,
   account: number,
   work: (db: TakenConnection) => Promise<Value>,
