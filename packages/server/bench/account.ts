@@ -38,6 +38,13 @@ export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Pro
     time,
   });
 
+/** Whoever asks with the server token of one of them. */
+export const findAsker = async (store: Store, nth = 0): Promise<Asker> => {
+  const access = await store.findAccess(hashToken(serverTokenOf(nth)));
+  if (access === undefined || access.account === null) throw new Error('an account of the benchmark is not there');
+  return { account: access.account, token: access.token, browser: false };
+};
+
 /** Opens a store, in a file or at a URL, with that account, which is created at `time` if it is missing. */
 export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: Asker }> => {
   const onFatal = (error: Error) => {
@@ -48,7 +55,5 @@ export const openBenchmark = async (path: string, time = Date.now()): Promise<{ 
   if (!(await store.findAccess(hashToken(serverToken)))) {
     await createBenchmarkAccount(store, time);
   }
-  const access = await store.findAccess(hashToken(serverToken));
-  if (access === undefined || access.account === null) throw new Error('the account of the benchmark is not there');
-  return { store, asker: { account: access.account, token: access.token, browser: false } };
+  return { store, asker: await findAsker(store) };
 };

@@ -3,7 +3,7 @@
  * same programs, in turns: singles and batches over one account and over many, contacts, links, and pages.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { createBenchmarkAccount, openBenchmark, serverTokenOf } from '../account.ts';
+import { createBenchmarkAccount, findAsker, openBenchmark, serverTokenOf } from '../account.ts';
 import { createFlight, keepAll, newContact } from '../filling.ts';
 import type { Load, LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
@@ -23,6 +23,9 @@ type Sides = readonly [plain: Side, cluster: Side];
 
 const accountsOf = ({ quick }: Options) => (quick ? 100 : 1_000);
 
+/** Each account has begun its day, and has the names that the loads use: else the slower side would do that while it is measured. */
+const eventsBefore = 100;
+
 const openSide = async (postgres: OwnPostgres, options: Options): Promise<Side> => {
   const databaseURL = await postgres.createDatabase('ours');
   const { store } = await openBenchmark(databaseURL);
@@ -30,6 +33,9 @@ const openSide = async (postgres: OwnPostgres, options: Options): Promise<Side> 
   for (let nth = 1; nth < accountsOf(options); nth += 1) {
     await flight.add(async () => {
       await createBenchmarkAccount(store, Date.now(), nth);
+      const next = createVisits(eventsBefore);
+      const events = Array.from({ length: eventsBefore }, () => next(Date.now()).event);
+      await keepAll(store, await findAsker(store, nth), Date.now(), events);
     });
   }
   await flight.end();
