@@ -50,7 +50,7 @@ const anotherDriver = (group: readonly string[]): Rule => ({
 });
 
 /** Files that every room of the server uses. */
-const shared = ['log', 'faults', 'scrub', 'refusal', 'bounded-map', 'turns'].map(
+const shared = ['log', 'faults', 'scrub', 'refusal', 'bounded-map', 'turns', 'repeat'].map(
   (name) => `packages/server/src/${name}.ts`,
 );
 const inPages: readonly Rule[] = [
@@ -154,7 +154,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
     shared,
     [
       {
-        group: ['**', '!./faults.ts', '!./scrub.ts', '!@firsthand/contract/errors', '!pino'],
+        group: ['**', '!./faults.ts', '!./scrub.ts', '!@firsthand/contract/errors', '!pino', '!node:timers/promises'],
         message: 'Every room uses this file, so it knows none of them: hand in what it needs.',
       },
     ],

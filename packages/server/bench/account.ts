@@ -38,7 +38,7 @@ export const createBenchmarkAccount = (store: Store, time: number, nth = 0): Pro
     time,
   });
 
-/** Whoever asks with the server token of one of them. */
+/** Returns the asker that the server token of the nth account stands for. Throws when there is no such account. */
 export const findAsker = async (store: Store, nth = 0): Promise<Asker> => {
   const access = await store.findAccess(hashToken(serverTokenOf(nth)));
   if (access === undefined || access.account === null) throw new Error('an account of the benchmark is not there');

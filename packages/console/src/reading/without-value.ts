@@ -1,9 +1,9 @@
-const words: Readonly<Record<string, string>> = {
+const labels: Readonly<Record<string, string>> = {
   entryReferrerHost: 'Direct / none',
   'first:utm_campaign': 'No campaign',
   'first:utm_source': 'No source',
   'first:utm_medium': 'No medium',
 };
 
-/** What a row of those without a value is called, wherever it is shown. `by`: of reportBreakdown. */
-export const withoutValue = (by: string): string => words[by] ?? 'None';
+/** The label of a row without a value. `by` is reportBreakdown's. */
+export const withoutValue = (by: string): string => labels[by] ?? 'None';

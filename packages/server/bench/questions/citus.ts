@@ -30,9 +30,10 @@ const openSide = async (postgres: OwnPostgres, options: Options): Promise<Side> 
   const databaseURL = await postgres.createDatabase('ours');
   const { store } = await openBenchmark(databaseURL);
   const flight = createFlight();
-  for (let nth = 1; nth < accountsOf(options); nth += 1) {
+  for (let nth = 0; nth < accountsOf(options); nth += 1) {
     await flight.add(async () => {
-      await createBenchmarkAccount(store, Date.now(), nth);
+      // The first is there.
+      if (nth > 0) await createBenchmarkAccount(store, Date.now(), nth);
       const next = createVisits(eventsBefore);
       const events = Array.from({ length: eventsBefore }, () => next(Date.now()).event);
       await keepAll(store, await findAsker(store, nth), Date.now(), events);

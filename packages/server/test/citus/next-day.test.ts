@@ -1,54 +1,64 @@
-// A worker that is away at midnight: the accounts of the other begin the day without it.
+// A worker that is away at midnight, or hangs: the accounts of the other begin the day without it.
 import { expect, test } from 'vitest';
+import { Refusal } from '../../src/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import { onOneConnection } from '../../src/store/postgres/database/connection.ts';
-import { prepareNextDay } from '../../src/store/postgres/events/partitions.ts';
+import { tendDays } from '../../src/store/postgres/events/partitions.ts';
+import { daysKept } from '../../src/store/rules/received-day.ts';
 import { asking } from '../fixtures/postgres/asking.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import type { Node } from './cluster.ts';
-import { useOwnCluster } from './tools/own-cluster.ts';
+import { freezeNode, type Node } from './cluster.ts';
+import { useOwnCluster, workerOf } from './tools/own-cluster.ts';
 
 const cluster = useOwnCluster();
 const day = 86_400_000;
 const time = Date.UTC(2030, 0, 31, 12);
 
-/** Whether the node has the account's rows. */
-const isOn = async (databaseURL: string, node: Node, { account }: Site): Promise<boolean> => {
-  const sql = `SELECT nodename AS name FROM pg_dist_node JOIN pg_dist_placement USING (groupid)
-    WHERE shardid = get_shard_id_for_distribution_column('event', ${account})`;
-  const [place] = await asking<{ name: string }>(databaseURL, sql);
-  return place?.name.endsWith(node) === true;
+const logAt = (site: Site, at: number): Promise<string> =>
+  site.server.logAt(at, { eventUUID: `event-of-${at}` }).then(
+    () => 'kept',
+    (error) => {
+      if (error instanceof Refusal && error.code === 'not_kept') return error.code;
+      throw error;
+    },
+  );
+
+/** A store, and a site on each worker. */
+const openSites = async () => {
+  const { databaseURL } = await cluster.newDatabase();
+  const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  const found = new Map<Node, Site>();
+  for (let tried = 0; found.size < 2 && tried < 64; tried += 1) {
+    const site = await createSite(store, { time });
+    found.set(await workerOf(databaseURL, String(site.account)), site);
+  }
+  return {
+    databaseURL,
+    store,
+    other: found.get('worker-1') as Site,
+    lost: found.get('worker-2') as Site,
+    tend: (at: number) => onOneConnection(databaseURL, (db) => tendDays(db, at)),
+  };
 };
 
 test.each([
-  { prepared: true, answers: { other: 'kept', lost: 'refused' } },
-  { prepared: false, answers: { other: 'refused', lost: 'refused' } },
+  { prepared: true, answers: { other: 'kept', lost: 'not_kept' } },
+  { prepared: false, answers: { other: 'not_kept', lost: 'not_kept' } },
 ])(
   'while a worker is away, a day begins for the accounts of the other when it was prepared: $prepared',
   async ({ prepared, answers }) => {
-    const { databaseURL } = await cluster.newDatabase();
-    const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
-    const siteOn = async (node: Node): Promise<Site> => {
-      const site = await createSite(store, { time });
-      return (await isOn(databaseURL, node, site)) ? site : siteOn(node);
-    };
-    const [other, lost] = [await siteOn('worker-1'), await siteOn('worker-2')];
-    const logged = (site: Site, at: number) =>
-      site.server.logAt(at, { eventUUID: `event-of-${at}` }).then(
-        () => 'kept',
-        () => 'refused',
-      );
+    const { store, other, lost, tend } = await openSites();
     try {
-      expect(await Promise.all([other, lost].map((site) => logged(site, time)))).toEqual(['kept', 'kept']);
-      if (prepared) await onOneConnection(databaseURL, (db) => prepareNextDay(db, time));
+      expect(await Promise.all([other, lost].map((site) => logAt(site, time)))).toEqual(['kept', 'kept']);
+      if (prepared) await tend(time);
       await cluster.stop('worker-2');
       try {
-        expect({ other: await logged(other, time + day), lost: await logged(lost, time + day) }).toEqual(answers);
+        expect({ other: await logAt(other, time + day), lost: await logAt(lost, time + day) }).toEqual(answers);
       } finally {
         await cluster.start('worker-2');
       }
-      await expect.poll(() => logged(lost, time + day), { timeout: 60_000 }).toBe('kept');
-      expect(await logged(other, time + day)).toBe('kept');
+      await expect.poll(() => logAt(lost, time + day), { timeout: 60_000 }).toBe('kept');
+      expect(await logAt(other, time + day)).toBe('kept');
       for (const site of [other, lost])
         expect((await site.events()).map(({ eventTime }) => eventTime)).toEqual([time, time + day]);
     } finally {
@@ -56,3 +66,45 @@ test.each([
     }
   },
 );
+
+test('while a worker hangs, the accounts of the other go on over midnight, beside a server that tends the days', async () => {
+  const { databaseURL, store, other, lost, tend } = await openSites();
+  const last = time + daysKept * day;
+  const countDays = async () => {
+    const [row] = await asking<{ days: number }>(databaseURL, 'SELECT count(*)::integer AS days FROM kept_day');
+    return row?.days;
+  };
+  try {
+    for (let at = time; at < last; at += day)
+      for (const site of [other, lost]) expect(await logAt(site, at)).toBe('kept');
+    await tend(last - day);
+    const thaw = freezeNode(cluster.cluster(), 'worker-2');
+    try {
+      expect(await logAt(other, last)).toBe('kept');
+      // Another day to prepare, and one to forget.
+      const tending = tend(last).then(
+        () => 'done',
+        () => 'given up',
+      );
+      let kept = 0;
+      let outcome: string | undefined;
+      void tending.then((each) => {
+        outcome = each;
+      });
+      while (outcome === undefined) {
+        expect(await logAt(other, last + kept)).toBe('kept');
+        kept += 1;
+      }
+      expect(outcome).toBe('given up');
+      expect(kept).toBeGreaterThan(1);
+    } finally {
+      thaw();
+    }
+    expect(await countDays()).toBe(daysKept + 1);
+    await tend(last);
+    expect(await countDays()).toBe(daysKept);
+    await expect.poll(() => logAt(lost, last), { timeout: 60_000 }).toBe('kept');
+  } finally {
+    await store.close();
+  }
+});

@@ -1,4 +1,4 @@
-/** Both drivers are asked the same, in the same order, and must answer the same; a cluster asks one shard for each statement meanwhile. */
+/** Both drivers are asked the same, in the same order, and must answer the same; a cluster is watched for statements that ask several shards. */
 import { contactStatuses } from '@firsthand/contract/contact';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -68,7 +68,7 @@ import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
-import { keepNextDayPrepared, prepareNextDay } from './events/partitions.ts';
+import { keepTending, tendDays } from './events/partitions.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { namePeople, numberContacts } from './feed/people-names.ts';
@@ -233,7 +233,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     machineOf,
   );
   const committedOf = (account: number) => {
-    if (role === 'server') finding.noteAccount(account);
+    if (role === 'server' && account !== ofService) finding.noteAccount(account);
     committed();
   };
 
@@ -308,9 +308,9 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
         })
       : undefined;
   if (maintenance) listeners.add(maintenance.noteWrite);
-  const endPreparing =
+  const endTending =
     role === 'server'
-      ? keepNextDayPrepared(() => withConnection(pools.writes, ofService, (db) => prepareNextDay(db, Date.now())))
+      ? keepTending(() => withConnection(pools.writes, ofService, (db) => tendDays(db, Date.now())))
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
@@ -434,7 +434,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     async close() {
       isClosed = true;
       await waiting.drain();
-      await Promise.all([maintenance?.close(), endPreparing?.()]);
+      await Promise.all([maintenance?.close(), endTending?.()]);
       await watch.close();
       await closePools(pools);
     },

@@ -15,17 +15,15 @@ export interface Account {
   readonly node: Node;
 }
 
-/** The worker that has the shards of an account. */
-const workerOf = async (databaseURL: string, nth: number): Promise<Node> => {
+/** The worker that has the shards of an account. `accountSQL`: its number. */
+export const workerOf = async (databaseURL: string, accountSQL: string): Promise<Node> => {
   const [found] = await asking<{ name: string }>(
     databaseURL,
-    `SELECT nodename AS name FROM account
-       JOIN pg_dist_placement ON shardid = get_shard_id_for_distribution_column('event', account)
-       JOIN pg_dist_node USING (groupid)
-     WHERE "accountUUID" = 'faults${nth > 0 ? `_${nth}` : ''}'`,
+    `SELECT nodename AS name FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
+     WHERE shardid = get_shard_id_for_distribution_column('event', ${accountSQL})`,
   );
   const node = nodes.find((name) => found?.name.endsWith(name));
-  if (!node) throw new Error(`account ${nth} is on no worker`);
+  if (!node) throw new Error(`the account ${accountSQL} is on no worker`);
   return node;
 };
 
@@ -37,7 +35,8 @@ const accountsOnEach = async (databaseURL: string): Promise<Account[]> => {
   for (let nth = 0; found.size < nodes.length - 1; nth += 1) {
     if (nth === mostTried) throw new Error(`${nth} accounts are on one worker`);
     const token = await makeAccountIn(databaseURL, nth);
-    const node = await workerOf(databaseURL, nth);
+    const accountUUID = `faults${nth > 0 ? `_${nth}` : ''}`;
+    const node = await workerOf(databaseURL, `(SELECT account FROM account WHERE "accountUUID" = '${accountUUID}')`);
     if (!found.has(node)) found.set(node, { token, node });
   }
   return [...found.values()];

@@ -81,31 +81,37 @@ export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<s
   ),
 ];
 
-/** Those that are about all accounts: whoever has died may have left work behind, and a day ends for all. */
+/** Whether it belongs to a commit in two phases, which the coordinator has to remember between them. */
+export const isTwoPhase = ({ text }: RemoteCommand): boolean => /^(PREPARE TRANSACTION|COMMIT PREPARED)/.test(text);
+
+/** What concerns all accounts: work that a server which has ended may have left, and partitions. */
 const isOfAll = ({ text }: RemoteCommand): boolean =>
-  /^SELECT DISTINCT account FROM |^DELETE FROM public\.request_repeat_\d+ .*\bday\b|worker_|FUNCTION|\bTABLE\b/.test(
+  /^SELECT DISTINCT account FROM public\.\w+ \w+ WHERE (?!.*\baccount\b)|^SELECT worker_|\b(CREATE|ALTER|DROP) |^DELETE FROM public\.request_repeat_\d+ .*\bday\b/.test(
     text,
   );
 
 const withoutShards = (text: string): string => text.replaceAll(/_\d{6,}\b/g, '_#');
-/** What two commands of one statement have in common, which says `SELECT NULL…` in the place of a table without rows of the shard. */
+/** What two commands of one statement have in common: each says `SELECT NULL…` in the place of tables whose rows are elsewhere. */
 const beginningOf = ({ text }: RemoteCommand): string => withoutShards(text).slice(0, 60);
 
-/** The statements that went to several parts, though they are of one account: one after the other, in one session. */
+/**
+ * The statements that went to several parts one after the other in one session, though they are of one account, and what was committed
+ * in two phases.
+ */
 export const spreadStatements = (
   commands: readonly RemoteCommand[],
   parts: ReadonlyMap<string, string>,
 ): readonly string[] => {
-  const before = new Map<number, RemoteCommand>();
+  const sessions = new Map<number, { last?: RemoteCommand; isOfAll: boolean }>();
   const found = new Set<string>();
   for (const command of commands) {
-    const last = before.get(command.session);
-    before.set(command.session, command);
-    if (!last || isOfAll(command) || beginningOf(last) !== beginningOf(command)) continue;
-    if (partsIn([last, command], parts).length > 1) found.add(withoutShards(command.text));
+    const { last, isOfAll: before } = sessions.get(command.session) ?? { isOfAll: false };
+    const isEnd = /^(COMMIT|ROLLBACK)/.test(command.text);
+    sessions.set(command.session, { last: command, isOfAll: !isEnd && (before || isOfAll(command)) });
+    if (!last || before || isOfAll(command)) continue;
+    if (isTwoPhase(command) && !isEnd) found.add(`in two phases: ${withoutShards(last.text)}`);
+    else if (beginningOf(last) === beginningOf(command) && partsIn([last, command], parts).length > 1)
+      found.add(withoutShards(command.text));
   }
   return [...found];
 };
-
-/** Whether it belongs to a commit in two phases, which the coordinator has to remember between them. */
-export const isTwoPhase = ({ text }: RemoteCommand): boolean => /^(PREPARE TRANSACTION|COMMIT PREPARED)/.test(text);

@@ -73,20 +73,23 @@ const seeing = forAccounts({
 });
 
 // A day of activity concerns whom a user is now: none before its last verified link.
-const listChanged = (statements: string, account: string) => `
+const listChanged = (fromSQL: string, accountSQL: string) => `
     INSERT INTO contact_changed (account, contact, change)
-    SELECT DISTINCT s.account, s.contact, $3::bigint FROM ${statements}
+    SELECT DISTINCT s.account, s.contact, $3::bigint FROM ${fromSQL}
     WHERE s.contact IS NOT NULL AND s.sequence >= coalesce(
       (SELECT max(v.sequence) FROM statement v
-       WHERE v.account = ${account} AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`;
+       WHERE v.account = ${accountSQL} AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`;
 const sentUsers = ofSeveral(['user', 'bigint']);
 const listingChanged = forAccounts({
   several: listChanged(
     `${sentUsers} JOIN statement s ON s.account = given.account AND s."user" = given."user"`,
     's.account',
   ),
-  // Each table by the account itself: Citus asks all shards of one that is only equal to another.
-  one: listChanged('(SELECT * FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[])) AS s', '$1'),
+  // Citus asks all shards for a table whose account is compared only with that of another table.
+  one: listChanged(
+    '(SELECT account, "user", contact, sequence FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[])) AS s',
+    '$1',
+  ),
 });
 
 /** Returns the current day of one of a transaction's accounts. */

@@ -73,7 +73,7 @@ export const lockKeys = {
   structure: '2305843009213693952',
   /** Plus an account: held shared by every write of the account, and exclusively by one that runs alone: a merge, a new day. */
   accounts: '3746994889972252672',
-  /** Held by one server at a time, to make the partitions of a day. */
+  /** Held by one server at a time, to make or forget a day. */
   days: '2305843009213693954',
   /** Plus one of `contactLocks`: held shared to add to a contact, and exclusively to erase it. */
   contacts: '2594073385365405696',

@@ -33,37 +33,59 @@ const findWorkOf = async (db: Connection, accounts: readonly number[]): Promise<
 
 type Ask = <Value>(account: number, work: (db: Connection) => Promise<Value>) => Promise<Value>;
 
+/** How long a machine is waited for; the others' work goes on then. */
+const mostMilliseconds = 2_000;
+
 /**
  * Finds accounts with work. On a cluster, where a query about all accounts asks every shard, most queries are about the accounts that
  * this server has written, machine by machine: other servers look for theirs, and each `mostLeftOut + 1`th query finds what one that has
- * ended has left.
+ * ended has left. A machine that takes long is not asked again before it has answered.
  */
-export const createWorkFinder = (ask: Ask, machineOf?: MachineOf) => {
+export const createWorkFinder = (ask: Ask, machineOf?: MachineOf, patience = mostMilliseconds) => {
   let written = new Set<number>();
   let sinceAll = mostLeftOut;
+  const underWay = new Set<number>();
 
-  /** Asks; what is found, or all that may have work where nobody answers, is asked for again the next time. */
-  const asked = async (accounts: readonly number[], answer: () => Promise<readonly number[]>) => {
-    let found = accounts;
+  const note = (accounts: readonly number[]): void => {
+    for (const account of accounts) written.add(account);
+  };
+  /** Accounts that are found, or all of these after a failure, are asked about again in the next check. */
+  const askAbout = async (accounts: readonly number[], answer: () => Promise<readonly number[]>) => {
     try {
-      found = await answer();
+      const found = await answer();
+      note(found);
       return found;
-    } finally {
-      for (const account of found) written.add(account);
+    } catch (error) {
+      note(accounts);
+      throw error;
     }
   };
-  const askMachines = async (accounts: readonly number[], of: MachineOf): Promise<number[]> => {
+  const byMachine = async (accounts: readonly number[], of: MachineOf) => {
     const groups = new Map<number, number[]>();
-    await asked(accounts, async () => {
+    try {
       for (const account of accounts) {
         const machine = await of(account);
         groups.set(machine, [...(groups.get(machine) ?? []), account]);
       }
-      return [];
+    } catch (error) {
+      note(accounts);
+      throw error;
+    }
+    return groups;
+  };
+  const askMachines = async (groups: ReadonlyMap<number, readonly number[]>): Promise<number[]> => {
+    const answers = [...groups].map(async ([machine, group]): Promise<readonly number[]> => {
+      if (underWay.has(machine)) {
+        note(group);
+        return [];
+      }
+      underWay.add(machine);
+      const answer = askAbout(group, () => ask(group[0] as number, (db) => findWorkOf(db, group))).finally(() =>
+        underWay.delete(machine),
+      );
+      const nothing = wait(patience, [], { ref: false });
+      return Promise.race([answer, nothing]);
     });
-    const answers = [...groups.values()].map((group) =>
-      asked(group, () => ask(group[0] as number, (db) => findWorkOf(db, group))),
-    );
     return (await Promise.allSettled(answers)).flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   };
 
@@ -73,9 +95,9 @@ export const createWorkFinder = (ask: Ask, machineOf?: MachineOf) => {
       const accounts = [...written];
       written = new Set();
       sinceAll += 1;
-      if (machineOf && sinceAll <= mostLeftOut) return askMachines(accounts, machineOf);
+      if (machineOf && sinceAll <= mostLeftOut) return askMachines(await byMachine(accounts, machineOf));
       sinceAll = 0;
-      return asked(accounts, () => ask(0, findWork));
+      return askAbout(accounts, () => ask(0, findWork));
     },
   };
 };

@@ -1,6 +1,6 @@
 /**
- * Recognizes repeats of eventUUIDs and requestUUIDs for at least 7 days. Their keys are deleted when the ninth later day with
- * events or requests begins. Only keyed hashes are stored, so the keys of events need not be erased with a contact.
+ * Recognizes repeats of eventUUIDs and requestUUIDs for at least 7 days. Their keys are deleted after the ninth later day with
+ * events or requests has begun (partitions.ts). Only keyed hashes are stored, so the keys of events need not be erased with a contact.
  *
  * An event that is sent to two servers at once is stored once. On the same day, the unique key makes the second wait until the
  * first commits or rolls back. Different days never overlap: no two transactions store events on different days at once

@@ -1,80 +1,146 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import type { Store } from '../../store.ts';
 import { onOneConnection } from '../database/connection.ts';
-import { prepareNextDay } from './partitions.ts';
+import { keepTending, tendDays } from './partitions.ts';
 
-let databaseURL: string;
-let store: Store;
-let site: Site;
-beforeAll(async () => {
-  databaseURL = await newDatabase();
-  store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
-  // The last day of a month.
-  site = await createSite(store, { time: Date.UTC(2030, 0, 31, 12) });
-});
-afterAll(() => store.close());
+/** The last day of a month. */
+const start = Date.UTC(2030, 0, 31, 12);
+const today = Math.floor(start / dayMilliseconds);
+const later = (days: number): number => start + days * dayMilliseconds;
 
-const today = Date.UTC(2030, 0, 31) / dayMilliseconds;
-const later = (days: number): number => site.time + days * dayMilliseconds;
-const prepare = (time: number) => onOneConnection(databaseURL, (db) => prepareNextDay(db, time));
+const stores: Store[] = [];
+afterAll(() => Promise.all(stores.map((store) => store.close())));
 
-/** The number of each table of repeats and of events: another one if it is made anew. */
-const partitions = async (): Promise<Record<string, number>> => {
-  const rows = await asking<{ name: string; oid: number }>(
+/** A site with a database of its own. */
+const open = async () => {
+  const databaseURL = await newDatabase();
+  const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  stores.push(store);
+  return {
+    store,
     databaseURL,
-    `SELECT inhrelid::regclass::text AS name, inhrelid::integer AS oid FROM pg_inherits
-     WHERE inhparent IN ('event'::regclass, 'event_repeat'::regclass) ORDER BY 1`,
-  );
-  return Object.fromEntries(rows.map(({ name, oid }) => [name, oid]));
+    site: await createSite(store, { time: start }),
+    tend: (time: number) => onOneConnection(databaseURL, (db) => tendDays(db, time)),
+    /** The number of each table of events and of repeats: another one if it is made anew. */
+    async partitions(): Promise<Record<string, number>> {
+      const rows = await asking<{ name: string; oid: number }>(
+        databaseURL,
+        `SELECT inhrelid::regclass::text AS name, inhrelid::integer AS oid FROM pg_inherits
+         WHERE inhparent IN ('event'::regclass, 'event_repeat'::regclass) ORDER BY 1`,
+      );
+      return Object.fromEntries(rows.map(({ name, oid }) => [name, oid]));
+    },
+    async daysBegun(): Promise<number[]> {
+      return (await asking<{ day: number }>(databaseURL, 'SELECT day FROM kept_day ORDER BY day')).map(
+        ({ day }) => day,
+      );
+    },
+  };
 };
-const daysBegun = async () =>
-  (await asking<{ day: number }>(databaseURL, 'SELECT day FROM kept_day ORDER BY day')).map(({ day }) => day);
+const repeats = (days: readonly number[]) => days.map((day) => `event_repeat_${day}`);
+const ofRepeats = (made: Readonly<Record<string, number>>) =>
+  Object.keys(made).filter((name) => name.startsWith('event_repeat_'));
+const log = (site: Site, days: number, eventUUID: string) => site.server.logAt(later(days), { eventUUID });
 
-it('makes those of the next day, which begins with its first event', async () => {
-  await site.server.logAt(later(0), { eventUUID: 'first' });
-  await prepare(later(0));
-  const made = await partitions();
-  expect(Object.keys(made)).toEqual([
-    'event_2030_01',
-    'event_2030_02',
-    `event_repeat_${today}`,
-    `event_repeat_${today + 1}`,
-  ]);
-  await prepare(later(0));
-  expect(await daysBegun()).toEqual([today]);
-  await site.server.logAt(later(1), { eventUUID: 'first' }, { eventUUID: 'second' });
-  expect(await daysBegun()).toEqual([today, today + 1]);
-  expect(await partitions()).toEqual(made);
-  expect((await site.events()).map(({ eventUUID }) => eventUUID)).toEqual(['first', 'second']);
+describe('the partitions', () => {
+  it('of the next day are made, which begins with its first event', async () => {
+    const { site, tend, partitions, daysBegun } = await open();
+    await log(site, 0, 'first');
+    await tend(later(0));
+    const made = await partitions();
+    expect(Object.keys(made)).toEqual(['event_2030_01', 'event_2030_02', ...repeats([today, today + 1])]);
+    await tend(later(0));
+    expect(await daysBegun()).toEqual([today]);
+    await site.server.logAt(later(1), { eventUUID: 'first' }, { eventUUID: 'second' });
+    expect(await daysBegun()).toEqual([today, today + 1]);
+    expect(await partitions()).toEqual(made);
+    expect((await site.events()).map(({ eventUUID }) => eventUUID)).toEqual(['first', 'second']);
+  });
+
+  it('are not made where nothing was stored, or not for long', async () => {
+    const { site, tend, partitions } = await open();
+    await tend(later(0));
+    expect(await partitions()).toEqual({});
+    await log(site, 0, 'first');
+    const made = await partitions();
+    await tend(later(400));
+    expect(await partitions()).toEqual(made);
+  });
+
+  it('are dropped of days that are no longer searched, and of a day that was not begun', async () => {
+    const { site, tend, partitions, daysBegun } = await open();
+    // A day with events for every two that are prepared.
+    const days = Array.from({ length: daysKept + 2 }, (_, nth) => 2 * nth);
+    for (const each of days) {
+      if (each > 0) for (const ago of [2, 1]) await tend(later(each - ago));
+      await log(site, each, `after-${each}-days`);
+    }
+    const last = days.at(-1) as number;
+    await tend(later(last));
+    const kept = days.slice(2).map((each) => today + each);
+    expect(await daysBegun()).toEqual(kept);
+    expect(ofRepeats(await partitions())).toEqual(repeats([...kept, today + last + 1]));
+    // A repeat of the oldest day that is searched.
+    await log(site, last, `after-${days[2]}-days`);
+    expect(await site.events()).toHaveLength(days.length);
+  });
+
+  it('are made and kept for those whose clock was ahead, and for all others', async () => {
+    const { store, site, tend, partitions, daysBegun } = await open();
+    const other = await createSite(store, { time: start });
+    for (let nth = 0; nth < 7; nth += 1) {
+      await log(site, nth, `event-${nth}`);
+      await log(other, 1_500 + nth, `event-${nth}`);
+      await tend(later(nth));
+    }
+    // The clock is right again: the days after that one add one each.
+    for (let nth = 7; nth < 9; nth += 1) {
+      await log(site, nth, `event-${nth}`);
+      await log(other, nth, `event-${nth}`);
+      await tend(later(nth));
+    }
+    const right = Array.from({ length: 9 }, (_, nth) => today + nth);
+    const ahead = Array.from({ length: 8 }, (_, nth) => today + 1_500 + nth);
+    expect(await daysBegun()).toEqual([...right, ...ahead]);
+    expect(ofRepeats(await partitions())).toEqual(
+      expect.arrayContaining(repeats([...right, today + 9, ...ahead, today + 1_508])),
+    );
+    for (const each of [site, other]) {
+      await log(each, 8, 'event-1');
+      expect(await each.events()).toHaveLength(9);
+    }
+  });
+
+  it('are left to the server that makes them', async () => {
+    const { site, databaseURL, tend, partitions } = await open();
+    await log(site, 0, 'first');
+    const made = await partitions();
+    await onOneConnection(databaseURL, async (db) => {
+      await db.script('BEGIN; SELECT pg_advisory_xact_lock(2305843009213693954)');
+      await tend(later(0));
+      await db.commit();
+    });
+    expect(await partitions()).toEqual(made);
+    await tend(later(0));
+    expect(Object.keys(await partitions())).toContain(`event_repeat_${today + 1}`);
+  });
 });
 
-it('drops those of a day under which nothing was stored, and counts none of them among the days that are searched', async () => {
-  // A day with events for every two that are prepared.
-  const begun = Array.from({ length: daysKept }, (_, nth) => 3 + 2 * nth);
-  for (const days of begun) {
-    await prepare(later(days - 2));
-    await prepare(later(days - 1));
-    await site.server.logAt(later(days), { eventUUID: `after-${days}-days` });
-  }
-  await prepare(later(begun.at(-1) as number));
-  const kept = begun.map((days) => today + days);
-  expect(await daysBegun()).toEqual(kept);
-  const names = Object.keys(await partitions()).filter((name) => name.startsWith('event_repeat'));
-  expect(names).toEqual([...kept, (kept.at(-1) as number) + 1].map((day) => `event_repeat_${day}`));
-  // A repeat of the oldest day that is searched.
-  await site.server.logAt(later(begun.at(-1) as number), { eventUUID: `after-${begun[0]}-days` });
-  expect(await site.events()).toHaveLength(2 + begun.length);
-});
-
-it('makes the day after the newest, too, where a clock was ahead', async () => {
-  const ahead = 1_500;
-  await site.server.logAt(later(ahead), { eventUUID: 'ahead' });
-  await prepare(later(40));
-  expect(Object.keys(await partitions())).toEqual(
-    expect.arrayContaining([`event_repeat_${today + 41}`, `event_repeat_${today + ahead + 1}`]),
-  );
+it('tends after a pause, again after each, sooner after a failure, and ends with the present call', async () => {
+  const tend = vi.fn(async () => {});
+  const end = keepTending(tend, { first: 1, usual: 60_000, failed: 1 });
+  expect(tend).not.toHaveBeenCalled();
+  await vi.waitUntil(() => tend.mock.calls.length === 1);
+  await end();
+  tend.mockRejectedValue(new Error('a machine is away'));
+  const endFailing = keepTending(tend, { first: 1, usual: 60_000, failed: 1 });
+  await vi.waitUntil(() => tend.mock.calls.length > 3);
+  await endFailing();
+  const before = tend.mock.calls.length;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(tend).toHaveBeenCalledTimes(before);
 });

@@ -1,10 +1,10 @@
 /**
  * The partitions that the rows of a day go to: that of its month, for events, and one for its repeats. They are made a day ahead, because
- * on a cluster that takes every machine: while one is away, the others go on, over midnight too.
+ * on a cluster that needs every machine, and no event should wait for a machine that is away.
  */
 import { repeat } from '../../../repeat.ts';
 import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
-import { type Connection, hasTable, lockKeys, setLocally, type TakenConnection } from '../database/connection.ts';
+import { type Connection, lockKeys, setLocally, type TakenConnection } from '../database/connection.ts';
 
 /** Returns the month of a day: its part of a table's name, its first day, and the first day of the next month. */
 export const monthOf = (day: number) => {
@@ -30,13 +30,13 @@ export const monthSQL = (day: number): string => {
 };
 
 /**
- * Returns SQL that creates the partition of a day's repeats, if it is missing. Its own primary key omits the day, which all its rows share, and the account,
- * which only Citus wants in it.
+ * Returns SQL that creates the partition of a day's repeats, if it is missing. Its own primary key omits the day, which all its rows share,
+ * and the account, which only Citus wants in it.
  */
 export const repeatsSQL = (day: number): string =>
   // One statement, because Citus sends the text of an ALTER TABLE to the workers with all that is beside it.
   `DO $$ BEGIN
-    IF to_regclass('event_repeat_${day}') IS NULL THEN
+    IF NOT EXISTS (SELECT FROM pg_class WHERE relname = 'event_repeat_${day}' AND relnamespace = current_schema()::regnamespace) THEN
       CREATE TABLE event_repeat_${day} (LIKE event_repeat);
       IF to_regclass('pg_dist_partition') IS NULL THEN ALTER TABLE event_repeat_${day} ADD PRIMARY KEY (holder, key);
       ELSE ALTER TABLE event_repeat_${day} ADD PRIMARY KEY (holder, key, account);
@@ -45,76 +45,100 @@ export const repeatsSQL = (day: number): string =>
     END IF;
   END $$`;
 
-/** In milliseconds. The first pause spares a process that ends soon; the last is that after a failure. */
-const pauses = { first: 300_000, usual: 3_600_000, failed: 60_000 };
-
-const hold = `SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); SELECT pg_advisory_xact_lock(${lockKeys.days})`;
-
-/** The numbers of the days that have a partition of repeats, though nothing was stored under them. */
-const readUnused = async (db: Connection): Promise<number[]> =>
-  (
-    await db.all<{ day: number }>(
-      `SELECT day FROM (
-         SELECT substr(relname, length('event_repeat_') + 1)::integer AS day
-         FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'event_repeat'::regclass
-       ) AS made WHERE day NOT IN (SELECT day FROM kept_day)`,
-    )
-  ).map(({ day }) => day);
-
-/**
- * Forgets the repeats of days that are no longer searched. Waits a second for those who use them, and seconds for the machines of a
- * cluster, because all others wait meanwhile; the next day tries again.
- */
-const forgetDays = async (db: TakenConnection, today: number): Promise<void> => {
-  await setLocally(db, ['BEGIN', 'SET LOCAL lock_timeout = 1000', 'SET LOCAL statement_timeout = 5000']);
-  await db.script(hold);
-  const kept = await db.all<{ day: number }>('SELECT day FROM kept_day ORDER BY day DESC OFFSET $1', [daysKept]);
-  for (const { day } of kept) {
-    if (day >= today) continue;
-    await db.script(`DROP TABLE event_repeat_${day}`);
-    for (const table of ['kept_day', 'erased_repeat', 'request_repeat']) {
-      await db.run(`DELETE FROM ${table} WHERE day <= $1`, [day]);
-    }
-  }
-  for (const day of await readUnused(db)) if (day < today) await db.script(`DROP TABLE event_repeat_${day}`);
-  await db.commit();
-};
-
-/** Makes the partitions of a day that are missing, in a transaction with both locks. Those who write go on meanwhile. */
 const makePartitions = async (db: TakenConnection, day: number): Promise<void> => {
   await db.script(monthSQL(day));
   await db.script(repeatsSQL(day));
 };
 
-/** Lets accounts begin a day, unless another server has. */
+/** Inserts the day into `kept_day` and creates its missing partitions. Does nothing if another server has. Those who write go on meanwhile. */
 export const prepareDay = async (db: TakenConnection, day: number): Promise<void> => {
-  await db.script(`BEGIN; ${hold}`);
+  await db.script(
+    `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); SELECT pg_advisory_xact_lock(${lockKeys.days})`,
+  );
   const insertDay = 'INSERT INTO kept_day (day, keyed, "ofEither") VALUES ($1, true, false) ON CONFLICT DO NOTHING';
   if ((await db.run(insertDay, [day])) > 0) await makePartitions(db, day);
   await db.commit();
-  await forgetDays(db, day).catch(() => db.script('ROLLBACK'));
 };
 
-/** Makes the partitions of the day after `now`, and of the day after the newest, which a wrong clock may have begun. */
-export const prepareNextDay = async (db: TakenConnection, now: number): Promise<void> => {
-  const { newest } = await db.one<{ newest: number | null }>('SELECT max(day) AS newest FROM kept_day');
-  for (const day of new Set([Math.floor(now / dayMilliseconds), newest ?? 0].map((each) => each + 1))) {
-    if (await hasTable(db, `event_repeat_${day}`)) continue;
-    await db.script(`BEGIN; ${hold}`);
-    await makePartitions(db, day);
+/**
+ * Runs a step in a transaction that holds the locks of prepareDay. It gives up soon, because others may wait for it: for the locks when
+ * another server has them, and within seconds when a machine of a cluster hangs.
+ */
+const inShort = async (db: TakenConnection, step: () => Promise<unknown>): Promise<void> => {
+  await setLocally(db, ['BEGIN', 'SET LOCAL lock_timeout = 1000', 'SET LOCAL statement_timeout = 4000']);
+  const { isMine } = await db.one<{ isMine: boolean }>(
+    `SELECT pg_try_advisory_xact_lock_shared(${lockKeys.structure}) AND pg_try_advisory_xact_lock(${lockKeys.days}) AS "isMine"`,
+  );
+  if (isMine) await step();
+  await db.commit();
+};
+
+/** Returns the days that are begun, the newest first, and all that have a partition of repeats. */
+const readDays = async (db: Connection) => {
+  const [begun, tables] = await Promise.all([
+    db.all<{ day: number }>('SELECT day FROM kept_day ORDER BY day DESC'),
+    db.all<{ name: string }>(
+      `SELECT relname AS name FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'event_repeat'::regclass`,
+    ),
+  ]);
+  return {
+    begun: begun.map(({ day }) => day),
+    made: tables.flatMap(({ name }) => /^event_repeat_(\d+)$/.exec(name)?.[1] ?? []).map(Number),
+  };
+};
+
+/** Creates the partitions of today and tomorrow, and of the days after those that a clock that was ahead has begun. */
+const prepareNextDays = async (db: TakenConnection, today: number): Promise<void> => {
+  const { begun, made } = await readDays(db);
+  const [newest] = begun;
+  // Where nothing has come for so long, whoever comes can wait.
+  if (newest === undefined || newest < today - daysKept) return;
+  const next = [today, today + 1, ...begun.filter((day) => day > today).map((day) => day + 1)];
+  for (const day of new Set(next)) if (!made.includes(day)) await inShort(db, () => makePartitions(db, day));
+};
+
+/**
+ * Deletes what is known of repeats of days that are no longer searched, and partitions of earlier days that were not begun. Accounts may be
+ * on different days after a clock was wrong: the last days by the clock are kept, whatever later ones were begun.
+ */
+const forgetDays = async (db: TakenConnection, today: number): Promise<void> => {
+  const { begun, made } = await readDays(db);
+  const old = begun.slice(daysKept).filter((day) => day <= today - daysKept || day > today);
+  const unused = made.filter((day) => day < today && !begun.includes(day));
+  const forgotten = [...old, ...unused];
+  for (const day of forgotten.sort((a, b) => a - b)) {
+    // First and by itself: it may take long, and on a cluster it asks every machine, before the tables are locked for all others.
+    await db.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure})`);
+    for (const table of ['erased_repeat', 'request_repeat'])
+      await db.run(`DELETE FROM ${table} WHERE day <= $1`, [day]);
     await db.commit();
+    await inShort(db, async () => {
+      await db.run('DELETE FROM kept_day WHERE day = $1', [day]);
+      await db.script(`DROP TABLE IF EXISTS event_repeat_${day}`);
+    });
   }
 };
 
-/** Keeps the next day prepared, from some minutes on. Returns a function that ends this, and resolves when the current try has ended. */
-export const keepNextDayPrepared = (prepare: () => Promise<void>): (() => Promise<void>) => {
+/** Prepares the next days and forgets old ones. What another server does meanwhile is left to it. `now`: milliseconds since 1970. */
+export const tendDays = async (db: TakenConnection, now: number): Promise<void> => {
+  const today = Math.floor(now / dayMilliseconds);
+  await prepareNextDays(db, today);
+  await forgetDays(db, today);
+};
+
+/** In milliseconds. The first spares a process that ends soon. */
+const usualPauses = { first: 300_000, usual: 3_600_000, failed: 60_000 };
+
+/** Calls `tend` after the first pause, and again and again. Returns a function that ends this, and resolves when the current call has ended. */
+export const keepTending = (tend: () => Promise<void>, pauses = usualPauses): (() => Promise<void>) => {
   let isFirst = true;
   return repeat(async () => {
-    if (!isFirst)
-      return prepare().then(
+    if (!isFirst) {
+      return tend().then(
         () => pauses.usual,
         () => pauses.failed,
       );
+    }
     isFirst = false;
     return pauses.first;
   });

@@ -257,7 +257,7 @@ export const readSnapshot = <Value>(
     endBehind,
   );
 
-/** Runs a read of one statement, which needs no transaction to see one moment. */
+/** Runs reads of which each sees a moment of its own. */
 export const readOnce = <Value>(
   pool: ConnectionPool,
   account: number,
