@@ -26,6 +26,23 @@ test('a connection waits for its commits to be synced, whatever the database is 
   await pool.close();
 });
 
+test('a connection that nobody uses for so long is closed, and another is opened', async () => {
+  const databaseURL = await newDatabase();
+  const pool = openPool(databaseURL, 1, { idle: 50 });
+  const pidOf = async (): Promise<number> => {
+    const db = await pool.take(0);
+    const { pid } = await db.one<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    db.release(false);
+    return pid;
+  };
+  const pid = await pidOf();
+  await expect
+    .poll(() => asking(databaseURL, `SELECT 1 FROM pg_stat_activity WHERE pid = ${pid}`), { timeout: 20_000 })
+    .toEqual([]);
+  expect(await pidOf()).not.toBe(pid);
+  await pool.close();
+});
+
 test('no statement is compiled, however dear a plan seems', async () => {
   const databaseURL = await newDatabase();
   // Settings in a URL take the place of ours.

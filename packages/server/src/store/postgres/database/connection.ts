@@ -206,14 +206,25 @@ export const setLocally = async (
   await Promise.all((db.isSpread ? statements : [statements.join('; ')]).map((sql) => db.script(sql)));
 };
 
-/** Opens a pool of up to `most` connections. `settings` are the start options of each connection. */
-export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
+interface PoolOptions {
+  /** The start options of each connection. */
+  readonly settings?: string;
+  /** In milliseconds: a connection that is used by nobody for so long is closed. 0: none is. */
+  readonly idle?: number;
+}
+
+/** Opens a pool of up to `most` connections. */
+export const openPool = (
+  databaseURL: string,
+  most: number,
+  { settings, idle = 0 }: PoolOptions = {},
+): ConnectionPool => {
   const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isSpread'>>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max: most,
     ...(settings && { options: settings }),
-    idleTimeoutMillis: 0,
+    idleTimeoutMillis: idle,
     async onConnect(client) {
       await assertDurable(client);
       // A plan without sequential scans counts as very dear in PostgreSQL up to 17, and what is dear is compiled: in each commit of events,

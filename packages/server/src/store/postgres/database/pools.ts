@@ -8,13 +8,17 @@ const mostReading = 4;
 /** For fast reads, above all of tokens, which must not wait for slow ones. */
 const mostQuick = 2;
 
+/** In milliseconds. A machine that has no accounts any more keeps no connections. */
+const idleOfMachine = 600_000;
+
+type Open = (databaseURL: string, idle: number) => ConnectionPool;
 const open = {
   /** They store events. */
-  events: (databaseURL: string) => openPool(databaseURL, mostUnderWay, byKey),
-  writes: (databaseURL: string) => openPool(databaseURL, mostWriting),
-  reads: (databaseURL: string) => openPool(databaseURL, mostReading, inOrder),
-  quick: (databaseURL: string) => openPool(databaseURL, mostQuick),
-};
+  events: (databaseURL, idle) => openPool(databaseURL, mostUnderWay, { settings: byKey, idle }),
+  writes: (databaseURL, idle) => openPool(databaseURL, mostWriting, { idle }),
+  reads: (databaseURL, idle) => openPool(databaseURL, mostReading, { settings: inOrder, idle }),
+  quick: (databaseURL, idle) => openPool(databaseURL, mostQuick, { idle }),
+} satisfies Record<string, Open>;
 
 export type Pools = Readonly<Record<keyof typeof open, ConnectionPool>>;
 
@@ -26,11 +30,11 @@ const poolsBy = (poolOf: (name: keyof typeof open) => ConnectionPool): Pools => 
 });
 
 /** Connections open as they are taken. */
-export const openPools = (databaseURL: string): Pools => poolsBy((name) => open[name](databaseURL));
+export const openPools = (databaseURL: string): Pools => poolsBy((name) => open[name](databaseURL, 0));
 
 /** Pools for each machine of a cluster; `first` are those of the coordinator. */
 export const separatePools = (first: Pools, databaseURL: string, machineOf: MachineOf): Pools =>
-  poolsBy((name) => separate(first[name], () => open[name](databaseURL), machineOf));
+  poolsBy((name) => separate(first[name], () => open[name](databaseURL, idleOfMachine), machineOf));
 
 export const closePools = async (pools: Pools): Promise<void> => {
   await Promise.all(Object.values(pools).map((pool) => pool.close()));
