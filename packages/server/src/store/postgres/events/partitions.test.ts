@@ -5,7 +5,7 @@ import { openStore } from '../../open.ts';
 import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import type { Store } from '../../store.ts';
 import { onOneConnection } from '../database/connection.ts';
-import { keepTending, tendDays } from './partitions.ts';
+import { keepTending, mostDays, tendDays } from './partitions.ts';
 
 /** The last day of a month. */
 const start = Date.UTC(2030, 0, 31, 12);
@@ -113,6 +113,14 @@ describe('the partitions', () => {
       await log(each, 8, 'event-1');
       expect(await each.events()).toHaveLength(9);
     }
+  });
+
+  it('are bounded, however fast days pass', async () => {
+    const { site, daysBegun, partitions } = await open();
+    for (let nth = 0; nth <= mostDays; nth += 1) await log(site, nth, `event-${nth}`);
+    const kept = Array.from({ length: daysKept }, (_, nth) => today + mostDays - daysKept + 1 + nth);
+    expect(await daysBegun()).toEqual(kept);
+    expect(ofRepeats(await partitions())).toEqual(repeats(kept));
   });
 
   it('are left to the server that makes them', async () => {

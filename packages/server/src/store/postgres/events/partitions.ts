@@ -50,15 +50,23 @@ const makePartitions = async (db: TakenConnection, day: number): Promise<void> =
   await db.script(repeatsSQL(day));
 };
 
-/** Inserts the day into `kept_day` and creates its missing partitions. Does nothing if another server has. Those who write go on meanwhile. */
-export const prepareDay = async (db: TakenConnection, day: number): Promise<void> => {
+/**
+ * Inserts the day into `kept_day` and creates its missing partitions. Does nothing if another server has. Those who write go on meanwhile.
+ * Returns how many days are in `kept_day`.
+ */
+export const prepareDay = async (db: TakenConnection, day: number): Promise<number> => {
   await db.script(
     `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); SELECT pg_advisory_xact_lock(${lockKeys.days})`,
   );
   const insertDay = 'INSERT INTO kept_day (day, keyed, "ofEither") VALUES ($1, true, false) ON CONFLICT DO NOTHING';
   if ((await db.run(insertDay, [day])) > 0) await makePartitions(db, day);
+  const { count } = await db.one<{ count: number }>('SELECT count(*) AS count FROM kept_day');
   await db.commit();
+  return count;
 };
+
+/** With more days than these, whoever begins one also forgets others: a clock may run through days faster than they are tended. */
+export const mostDays = 3 * daysKept;
 
 /**
  * Runs a step in a transaction that holds the locks of prepareDay. It gives up soon, because others may wait for it: for the locks when
@@ -101,7 +109,7 @@ const prepareNextDays = async (db: TakenConnection, today: number): Promise<void
  * Deletes what is known of repeats of days that are no longer searched, and partitions of earlier days that were not begun. Accounts may be
  * on different days after a clock was wrong: the last days by the clock are kept, whatever later ones were begun.
  */
-const forgetDays = async (db: TakenConnection, today: number): Promise<void> => {
+export const forgetDays = async (db: TakenConnection, today: number): Promise<void> => {
   const { begun, made } = await readDays(db);
   const old = begun.slice(daysKept).filter((day) => day <= today - daysKept || day > today);
   const unused = made.filter((day) => day < today && !begun.includes(day));

@@ -12,7 +12,7 @@ import {
   type TakenConnection,
 } from '../database/connection.ts';
 import { beginDay, DayMissing } from '../events/days.ts';
-import { prepareDay } from '../events/partitions.ts';
+import { forgetDays, mostDays, prepareDay } from '../events/partitions.ts';
 import {
   type AccountState,
   beginWriting,
@@ -206,7 +206,9 @@ export const write = async <Value>(
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work);
       if (error instanceof DayMissing) {
         const { day } = error;
-        await withConnection(pool, 0, (db) => prepareDay(db, day));
+        const days = await withConnection(pool, 0, (db) => prepareDay(db, day));
+        // What fails is tried again on the next day.
+        if (days > mostDays) await withConnection(pool, 0, (db) => forgetDays(db, day)).catch(() => {});
       } else if (error instanceof OtherDay) {
         const { account, receivedTime } = error;
         await write(pool, 'alone', account, (db) => beginDay(db, receivedTime));
