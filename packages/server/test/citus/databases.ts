@@ -1,5 +1,6 @@
 // Databases for tests on a Citus cluster, each new, empty and spread over its nodes.
 import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/store/postgres/database/citus.ts';
 import { asking } from '../fixtures/postgres/asking.ts';
@@ -46,6 +47,17 @@ const closing = (name: string) => `
   ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false;
   SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`;
 
+/** Closes a database to copy from. A connection that another node was just making is not seen at once. */
+const closeTemplate = async (urls: URLs, name: string): Promise<void> => {
+  const isUsed = `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}'`;
+  for (let quiet = 0; quiet < 3; ) {
+    await onEach(urls, closing(name));
+    await wait(200);
+    const used = await Promise.all(urls.map((url) => asking(baseOf(url), isUsed)));
+    quiet = used.flat().length === 0 ? quiet + 1 : 0;
+  }
+};
+
 /** Makes a database on all nodes, in which no table is. */
 export const makeBareDatabase = async (clusterURL: string, name: string): Promise<URLs> => {
   const urls = await urlsOf(clusterURL, name);
@@ -61,7 +73,7 @@ const makeTemplate = async (clusterURL: string, name: string): Promise<void> => 
     if ((await asking(clusterURL, isMade)).length > 0) return;
     const urls = await makeBareDatabase(clusterURL, name);
     await migrateDatabase(urls[0], { citus: true });
-    await onEach(urls, closing(name));
+    await closeTemplate(urls, name);
   });
 };
 

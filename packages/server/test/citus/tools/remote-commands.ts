@@ -84,9 +84,9 @@ export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<s
 /** Whether it belongs to a commit in two phases, which the coordinator has to remember between them. */
 export const isTwoPhase = ({ text }: RemoteCommand): boolean => /^(PREPARE TRANSACTION|COMMIT PREPARED)/.test(text);
 
-/** What concerns all accounts: work that a server which has ended may have left, and partitions. */
-const isOfAll = ({ text }: RemoteCommand): boolean =>
-  /^SELECT DISTINCT account FROM public\.\w+ \w+ WHERE (?!.*\baccount\b)|^SELECT worker_|\b(CREATE|ALTER|DROP) |^DELETE FROM public\.request_repeat_\d+ .*\bday\b/.test(
+/** What concerns several accounts: which of them have work to do, and partitions. */
+const isOfSeveral = ({ text }: RemoteCommand): boolean =>
+  /^SELECT DISTINCT account FROM |^SELECT worker_|\b(CREATE|ALTER|DROP) |^DELETE FROM public\.request_repeat_\d+ .*\bday\b/.test(
     text,
   );
 
@@ -102,13 +102,13 @@ export const spreadStatements = (
   commands: readonly RemoteCommand[],
   parts: ReadonlyMap<string, string>,
 ): readonly string[] => {
-  const sessions = new Map<number, { last?: RemoteCommand; isOfAll: boolean }>();
+  const sessions = new Map<number, { last?: RemoteCommand; isOfSeveral: boolean }>();
   const found = new Set<string>();
   for (const command of commands) {
-    const { last, isOfAll: before } = sessions.get(command.session) ?? { isOfAll: false };
+    const { last, isOfSeveral: before } = sessions.get(command.session) ?? { isOfSeveral: false };
     const isEnd = /^(COMMIT|ROLLBACK)/.test(command.text);
-    sessions.set(command.session, { last: command, isOfAll: !isEnd && (before || isOfAll(command)) });
-    if (!last || before || isOfAll(command)) continue;
+    sessions.set(command.session, { last: command, isOfSeveral: !isEnd && (before || isOfSeveral(command)) });
+    if (!last || before || isOfSeveral(command)) continue;
     if (isTwoPhase(command) && !isEnd) found.add(`in two phases: ${withoutShards(last.text)}`);
     else if (beginningOf(last) === beginningOf(command) && partsIn([last, command], parts).length > 1)
       found.add(withoutShards(command.text));
