@@ -6,10 +6,12 @@ import type { AccountConnection } from '../database/connection.ts';
 /** No account has begun the day yet: `prepareDay` (partitions.ts) comes first. */
 export class DayMissing extends Error {
   readonly day: number;
+  readonly receivedTime: number;
 
-  constructor(day: number) {
+  constructor(day: number, receivedTime: number) {
     super('a day is not prepared');
     this.day = day;
+    this.receivedTime = receivedTime;
   }
 }
 
@@ -23,7 +25,8 @@ export const beginDay = async (
   receivedTime: number,
 ): Promise<void> => {
   const { day, clockDay } = dayAt(db.currentDay, receivedTime);
-  if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) === undefined) throw new DayMissing(day);
+  if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) === undefined)
+    throw new DayMissing(day, receivedTime);
   const sql = 'UPDATE account_position SET day = $2, "clockDay" = $3 WHERE account = $1';
   if ((await db.run(sql, [db.account, day, clockDay])) === 0) throw new Error('the account is gone');
 };

@@ -89,6 +89,39 @@ describe('the partitions', () => {
     expect(await site.events()).toHaveLength(days.length);
   });
 
+  it('of a day that was not begun are dropped without what is known of earlier days', async () => {
+    const { site, databaseURL, tend, partitions } = await open();
+    const request = { userUUID: 'visitor-number-one', requestUUID: 'request-one', address: 'ann@example.com' };
+    const { contactUUID } = await site.server.createContact(request);
+    await tend(later(0));
+    await tend(later(1));
+    await log(site, 3, 'after a quiet day'.replaceAll(' ', '-'));
+    await tend(later(3));
+    expect(ofRepeats(await partitions())).toEqual(repeats([today, today + 3, today + 4]));
+    expect(await asking(databaseURL, 'SELECT day FROM request_repeat')).toEqual([{ day: today }]);
+    const again = await site.server.createContact({
+      ...request,
+      time: later(3),
+      newContactUUID: 'another-contact-uuid',
+    });
+    expect(again.contactUUID).toBe(contactUUID);
+  });
+
+  it('of the day that an account is on stay, however many are on later days', async () => {
+    const { store, site, tend, daysBegun } = await open();
+    const [ahead, further] = [await createSite(store, { time: start }), await createSite(store, { time: start })];
+    await log(site, 0, 'right');
+    await log(ahead, 30, 'ahead');
+    for (let nth = 0; nth < daysKept + 2; nth += 1) await log(further, 1_500 + nth, `further-${nth}`);
+    await tend(later(0));
+    const kept = [0, 30, ...Array.from({ length: daysKept }, (_, nth) => 1_502 + nth)].map((days) => today + days);
+    expect(await daysBegun()).toEqual(kept);
+    // Without a new day for any of them.
+    await log(ahead, 0, 'still-ahead');
+    await log(ahead, 0, 'ahead');
+    expect(await ahead.events()).toHaveLength(2);
+  });
+
   it('are made and kept for those whose clock was ahead, and for all others', async () => {
     const { store, site, tend, partitions, daysBegun } = await open();
     const other = await createSite(store, { time: start });

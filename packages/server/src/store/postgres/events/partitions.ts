@@ -6,6 +6,8 @@ import { repeat } from '../../../repeat.ts';
 import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import { type Connection, lockKeys, setLocally, type TakenConnection } from '../database/connection.ts';
 
+const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
+
 /** Returns the month of a day: its part of a table's name, its first day, and the first day of the next month. */
 export const monthOf = (day: number) => {
   const date = new Date(day * dayMilliseconds);
@@ -65,7 +67,7 @@ export const prepareDay = async (db: TakenConnection, day: number): Promise<numb
   return count;
 };
 
-/** With more days than these, whoever begins one also forgets others: a clock may run through days faster than they are tended. */
+/** A server that begins a day when there are more than this many forgets old ones at once: a wrong clock can begin many days within an hour. */
 export const mostDays = 3 * daysKept;
 
 /**
@@ -99,7 +101,7 @@ const readDays = async (db: Connection) => {
 const prepareNextDays = async (db: TakenConnection, today: number): Promise<void> => {
   const { begun, made } = await readDays(db);
   const [newest] = begun;
-  // Where nothing has come for so long, whoever comes can wait.
+  // Nothing was stored for so long that the next event may wait for its partitions.
   if (newest === undefined || newest < today - daysKept) return;
   const next = [today, today + 1, ...begun.filter((day) => day > today).map((day) => day + 1)];
   for (const day of new Set(next)) if (!made.includes(day)) await inShort(db, () => makePartitions(db, day));
@@ -107,18 +109,28 @@ const prepareNextDays = async (db: TakenConnection, today: number): Promise<void
 
 /**
  * Deletes what is known of repeats of days that are no longer searched, and partitions of earlier days that were not begun. Accounts may be
- * on different days after a clock was wrong: the last days by the clock are kept, whatever later ones were begun.
+ * on different days after a clock was wrong, so the last days are kept before each of these: today, the newest day, and the day of each
+ * account that is ahead of today. `now`: milliseconds since 1970.
  */
-export const forgetDays = async (db: TakenConnection, today: number): Promise<void> => {
+export const forgetDays = async (db: TakenConnection, now: number): Promise<void> => {
+  const today = toDay(now);
   const { begun, made } = await readDays(db);
-  const old = begun.slice(daysKept).filter((day) => day <= today - daysKept || day > today);
   const unused = made.filter((day) => day < today && !begun.includes(day));
-  const forgotten = [...old, ...unused];
-  for (const day of forgotten.sort((a, b) => a - b)) {
+  for (const day of unused) {
+    await inShort(db, async () => {
+      // Another server's clock may have begun it meanwhile.
+      if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) !== undefined) return;
+      await db.script(`DROP TABLE IF EXISTS event_repeat_${day}`);
+    });
+  }
+  if (begun.length <= daysKept) return;
+  const ahead = await db.all<{ day: number }>('SELECT DISTINCT day FROM account_position WHERE day > $1', [today]);
+  const lastDays = [today, begun[0] as number, ...ahead.map(({ day }) => day)];
+  const kept = new Set(lastDays.flatMap((last) => begun.filter((day) => day <= last).slice(0, daysKept)));
+  for (const day of begun.filter((each) => !kept.has(each)).reverse()) {
     // First and by itself: it may take long, and on a cluster it asks every machine, before the tables are locked for all others.
     await db.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure})`);
-    for (const table of ['erased_repeat', 'request_repeat'])
-      await db.run(`DELETE FROM ${table} WHERE day <= $1`, [day]);
+    for (const table of ['erased_repeat', 'request_repeat']) await db.run(`DELETE FROM ${table} WHERE day = $1`, [day]);
     await db.commit();
     await inShort(db, async () => {
       await db.run('DELETE FROM kept_day WHERE day = $1', [day]);
@@ -129,9 +141,8 @@ export const forgetDays = async (db: TakenConnection, today: number): Promise<vo
 
 /** Prepares the next days and forgets old ones. What another server does meanwhile is left to it. `now`: milliseconds since 1970. */
 export const tendDays = async (db: TakenConnection, now: number): Promise<void> => {
-  const today = Math.floor(now / dayMilliseconds);
-  await prepareNextDays(db, today);
-  await forgetDays(db, today);
+  await prepareNextDays(db, toDay(now));
+  await forgetDays(db, now);
 };
 
 /** In milliseconds. The first spares a process that ends soon. */

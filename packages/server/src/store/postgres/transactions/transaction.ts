@@ -205,10 +205,10 @@ export const write = async <Value>(
     } catch (error) {
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work);
       if (error instanceof DayMissing) {
-        const { day } = error;
+        const { day, receivedTime } = error;
         const days = await withConnection(pool, 0, (db) => prepareDay(db, day));
         // What fails is tried again on the next day.
-        if (days > mostDays) await withConnection(pool, 0, (db) => forgetDays(db, day)).catch(() => {});
+        if (days > mostDays) await withConnection(pool, 0, (db) => forgetDays(db, receivedTime)).catch(() => {});
       } else if (error instanceof OtherDay) {
         const { account, receivedTime } = error;
         await write(pool, 'alone', account, (db) => beginDay(db, receivedTime));
