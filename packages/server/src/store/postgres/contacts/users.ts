@@ -2,7 +2,7 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { forAccounts, inserting, ofSeveral, readingBy } from '../database/for-accounts.ts';
+import { aboutRows, inserting, readingBy, readRows, writeRows } from '../database/sent-rows.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -31,7 +31,7 @@ const mostRemembered = 50_000;
 export const keyOfUser = ({ account, userUUID }: UserName): string => `${account} ${userUUID}`;
 
 const userUUIDs = (names: readonly UserName[]) => texts(names, ({ userUUID }) => userUUID);
-const accountsOf = (rows: readonly { readonly account: number }[]) => rows.map(({ account }) => account);
+const accountsOf = (rows: readonly { readonly account: number }[]) => integers(rows, ({ account }) => account);
 
 const findingNumbers = readingBy('user_name', ['userUUID', 'text'], ['account', 'userUUID', 'user']);
 const findingDays = readingBy('user', ['user', 'bigint'], ['user', 'firstDay', 'lastDay']);
@@ -49,56 +49,54 @@ const addingNames = inserting(
   ],
   newNames,
 );
-const addingUsers = inserting(
-  'user',
-  [
-    ['user', 'bigint'],
-    ['userUUID', 'text'],
-    ['firstDay', 'bigint'],
-    ['lastDay', 'bigint'],
-  ],
-  { equal: { createdTime: '$6' } },
-);
+const addingUsers = inserting('user', [
+  ['user', 'bigint'],
+  ['userUUID', 'text'],
+  ['firstDay', 'bigint'],
+  ['lastDay', 'bigint'],
+  ['createdTime', 'bigint'],
+]);
 // Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
 const holding = readingBy('user', ['user', 'bigint'], ['user'], 'ORDER BY t."user" FOR NO KEY UPDATE OF t');
-const seeing = forAccounts({
-  several: `
-    UPDATE "user" SET "firstDay" = coalesce("firstDay", given.day), "lastDay" = greatest("lastDay", given.day)
-    FROM ${ofSeveral(['user', 'bigint'], ['day', 'integer'])}
-    WHERE "user".account = given.account AND "user"."user" = given."user"`,
+const seeing = aboutRows(
+  [
+    ['user', 'bigint'],
+    ['day', 'integer'],
+  ],
+  ({ given, table }) => `
+    UPDATE ${table('user')} AS t SET "firstDay" = coalesce("firstDay", given.day), "lastDay" = greatest("lastDay", given.day)
+    FROM ${given} WHERE t.account = given.account AND t."user" = given."user"`,
   // All users of an account have its current day.
-  one: `
-    UPDATE "user" SET "firstDay" = coalesce("firstDay", ($3::integer[])[1]), "lastDay" = greatest("lastDay", ($3::integer[])[1])
+  `UPDATE "user" SET "firstDay" = coalesce("firstDay", ($3::integer[])[1]), "lastDay" = greatest("lastDay", ($3::integer[])[1])
     WHERE account = $1 AND "user" = ANY ($2::bigint[])`,
-});
+);
 
 // A day of activity concerns whom a user is now: none before its last verified link.
-const listChanged = (fromSQL: string, accountSQL: string) => `
-    INSERT INTO contact_changed (account, contact, change)
-    SELECT DISTINCT s.account, s.contact, $3::bigint FROM ${fromSQL}
+const listingChanged = aboutRows(
+  [
+    ['user', 'bigint'],
+    ['change', 'bigint'],
+  ],
+  ({ given, table }) => {
+    const statement = table('statement');
+    return `
+    INSERT INTO ${table('contact_changed')} (account, contact, change)
+    SELECT DISTINCT s.account, s.contact, given.change
+    FROM ${given} JOIN ${statement} s ON s.account = given.account AND s."user" = given."user"
     WHERE s.contact IS NOT NULL AND s.sequence >= coalesce(
-      (SELECT max(v.sequence) FROM statement v
-       WHERE v.account = ${accountSQL} AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`;
-const sentUsers = ofSeveral(['user', 'bigint']);
-const listingChanged = forAccounts({
-  several: listChanged(
-    `${sentUsers} JOIN statement s ON s.account = given.account AND s."user" = given."user"`,
-    's.account',
-  ),
-  // Citus asks all shards for a table whose account is compared only with that of another table.
-  one: listChanged(
-    '(SELECT account, "user", contact, sequence FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[])) AS s',
-    '$1',
-  ),
-});
+      (SELECT max(v.sequence) FROM ${statement} v
+       WHERE v.account = s.account AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`;
+  },
+);
 
 /** Returns the current day of one of a transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
 
-const findNumbers = async (db: Transaction, names: readonly UserName[]): Promise<(UserName & { user: number })[]> => {
-  const [sql, accounts] = findingNumbers(db, accountsOf(names));
-  return db.all<UserName & { user: number }>(sql, [accounts, userUUIDs(names)]);
-};
+const findNumbers = (db: Transaction, names: readonly UserName[]) =>
+  readRows<UserName & { user: number }>(db, {
+    statement: findingNumbers,
+    arrays: [accountsOf(names), userUUIDs(names)],
+  });
 
 /** Returns the number of a user; undefined when the user does not exist. */
 export const findUser = async (db: AccountConnection, userUUID: string): Promise<number | undefined> =>
@@ -135,11 +133,10 @@ export const createUsers = () => {
     const numbers = await findNumbers(db, names);
     if (numbers.length === 0) return [];
     const byNumber = new Map(numbers.map((name) => [name.user, name]));
-    const [sql, accounts] = findingDays(db, accountsOf(numbers));
-    const rows = await db.all<{ user: number; firstDay: number | null; lastDay: number | null }>(sql, [
-      accounts,
-      bigints(numbers, ({ user }) => user),
-    ]);
+    const rows = await readRows<{ user: number; firstDay: number | null; lastDay: number | null }>(db, {
+      statement: findingDays,
+      arrays: [accountsOf(numbers), bigints(numbers, ({ user }) => user)],
+    });
     return rows.map(({ user, firstDay, lastDay }) => ({
       ...(byNumber.get(user) as (typeof numbers)[number]),
       // A user without events cannot get its first event on a day before the current one.
@@ -161,26 +158,21 @@ export const createUsers = () => {
   /** Creates users and returns them, except those that another transaction has created meanwhile. */
   const make = async (db: Transaction, names: readonly UserName[], { time, withEvent }: Creation) => {
     const numbers = db.isSpread ? await drawNumbers(db, 'user_number', names.length) : undefined;
-    const [addNames, accounts] = (numbers ? addingNames : numberingNames)(db, accountsOf(names));
-    const rows = await db.all<UserName & { user: number }>(addNames, [
-      accounts,
-      userUUIDs(names),
-      ...(numbers ? [bigints(numbers, (user) => user)] : []),
-    ]);
+    const rows = await readRows<UserName & { user: number }>(db, {
+      statement: numbers ? addingNames : numberingNames,
+      arrays: [accountsOf(names), userUUIDs(names), ...(numbers ? [bigints(numbers, (user) => user)] : [])],
+    });
     const made = rows.map((row): User => {
       const day = dayIn(db, row.account);
       return { ...row, since: day, seenOn: withEvent ? day : null };
     });
     if (made.length === 0) return [];
-    const [addUsers, ofMade] = addingUsers(db, accountsOf(made));
-    await db.run(addUsers, [
-      ofMade,
-      bigints(made, ({ user }) => user),
-      userUUIDs(made),
-      bigints(made, ({ seenOn }) => seenOn),
-      bigints(made, ({ seenOn }) => seenOn),
-      time,
-    ]);
+    const days = bigints(made, ({ seenOn }) => seenOn);
+    const times = bigints(made, () => time);
+    await writeRows(db, {
+      statement: addingUsers,
+      arrays: [accountsOf(made), bigints(made, ({ user }) => user), userUUIDs(made), days, days, times],
+    });
     db.whenCommitted(() => made.forEach(remember));
     return made;
   };
@@ -217,12 +209,11 @@ export const createUsers = () => {
       const news = users.filter(({ seenOn, account }) => seenOn === null || seenOn < dayIn(db, account));
       const held = [...news, ...others];
       if (held.length === 0) return [];
-      const [hold, accounts] = holding(db, accountsOf(held));
-      const [see, ofNews] = seeing(db, accountsOf(news));
+      const numbersOf = (users: readonly User[]) => bigints(users, ({ user }) => user);
+      const days = integers(news, ({ account }) => dayIn(db, account));
       await Promise.all([
-        db.all(hold, [accounts, bigints(held, ({ user }) => user)]),
-        news.length > 0 &&
-          db.run(see, [ofNews, bigints(news, ({ user }) => user), integers(news, ({ account }) => dayIn(db, account))]),
+        readRows(db, { statement: holding, arrays: [accountsOf(held), numbersOf(held)] }),
+        news.length > 0 && writeRows(db, { statement: seeing, arrays: [accountsOf(news), numbersOf(news), days] }),
       ]);
       db.whenCommitted(() => {
         for (const user of news) remember({ ...user, seenOn: dayIn(db, user.account) });
@@ -233,8 +224,11 @@ export const createUsers = () => {
     /** Lists the contacts of users that were seen as changed (contact-index.ts), under a sequence that this transaction has drawn. */
     async listChanged(db: Transaction, users: readonly User[], sequence: number): Promise<void> {
       if (users.length === 0) return;
-      const [sql, accounts] = listingChanged(db, accountsOf(users));
-      await db.run(sql, [accounts, bigints(users, ({ user }) => user), sequence]);
+      const changes = bigints(users, () => sequence);
+      await writeRows(db, {
+        statement: listingChanged,
+        arrays: [accountsOf(users), bigints(users, ({ user }) => user), changes],
+      });
     },
   };
 };

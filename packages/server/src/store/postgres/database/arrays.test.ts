@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { bigints, byteas, integers, texts, uuids } from './arrays.ts';
+import { bigints, byteas, byType, integers, texts, uuids } from './arrays.ts';
 
 let client: pg.Client;
 beforeAll(async () => {
@@ -76,4 +76,24 @@ test('what is made of each item is its value', async () => {
       bigints(items, ({ nth }) => nth * 10),
     ),
   ).toEqual(['10', '20']);
+});
+
+test('arrays of one type, put together, lie where it is said', async () => {
+  const lying = { bytes: () => Buffer.from('00ff10', 'hex'), ends: [1, 1, 3] };
+  const arrays = [
+    bigints([1, null], same),
+    integers([7], same),
+    bigints([] as number[], same),
+    texts(['a', '', 'ä'], same),
+    bigints([2 ** 40], same),
+    byteas(lying),
+  ];
+  const { values, slices } = byType(arrays);
+  expect(slices.map(({ count }) => count)).toEqual([2, 1, 0, 3, 1, 3]);
+  expect(values.map((value) => value === null)).toEqual([false, false, false, true, false]);
+  const told = slices.map(({ sql }, nth) => `(${sql})::text[] AS "${nth}"`).join(', ');
+  const typed = `WITH sent AS (SELECT $1::integer[], $2::bigint[], $3::bytea[], $4::uuid[], $5::text[]) SELECT ${told} FROM sent`;
+  expect((await client.query(typed, values)).rows).toEqual([
+    { 0: ['1', null], 1: ['7'], 2: [], 3: ['a', '', 'ä'], 4: [String(2 ** 40)], 5: ['\\x00', '\\x', '\\xff10'] },
+  ]);
 });

@@ -2,14 +2,15 @@
  * Encodes columns as PostgreSQL arrays in binary format (array_recv in arrayfuncs.c); node-postgres sends the buffers unchanged.
  * Text format takes several times as long to write and to parse.
  */
-const oids = { bytea: 17, int8: 20, int4: 23, text: 25, uuid: 2950 } as const;
+const oids = { integer: 23, bigint: 20, bytea: 17, uuid: 2950, text: 25 } as const;
+export type ElementType = keyof typeof oids;
 
 const headBytes = 20;
 const lengthBytes = 4;
 const nullLength = -1;
 
 /** Returns a buffer with the array's header and room for its values. */
-const begin = (type: keyof typeof oids, count: number, bytes: number): Buffer => {
+const begin = (type: ElementType, count: number, bytes: number): Buffer => {
   const array = Buffer.allocUnsafe(headBytes + count * lengthBytes + bytes);
   const dimensions = 1;
   const mayHoldNulls = 1;
@@ -22,7 +23,7 @@ const begin = (type: keyof typeof oids, count: number, bytes: number): Buffer =>
 
 /** bigint[] of the value that `of` returns for each item. */
 export const bigints = <Item>(items: readonly Item[], of: (item: Item) => number | null): Buffer => {
-  const array = begin('int8', items.length, items.length * 8);
+  const array = begin('bigint', items.length, items.length * 8);
   let at = headBytes;
   for (const item of items) {
     const value = of(item);
@@ -40,7 +41,7 @@ export const bigints = <Item>(items: readonly Item[], of: (item: Item) => number
 
 /** integer[] */
 export const integers = <Item>(items: readonly Item[], of: (item: Item) => number): Buffer => {
-  const array = begin('int4', items.length, items.length * 4);
+  const array = begin('integer', items.length, items.length * 4);
   let at = headBytes;
   for (const item of items) {
     at = array.writeInt32BE(4, at);
@@ -97,4 +98,37 @@ export const byteas = ({ bytes, ends }: Lying): Buffer => {
     start = end;
   }
   return array;
+};
+
+const typeAt = 8;
+const countAt = 12;
+
+interface Slice {
+  /** SQL for the array. */
+  readonly sql: string;
+  /** How many elements it has. */
+  readonly count: number;
+}
+
+/**
+ * Puts arrays together, into one of each type: $1 of integers, $2 of bigints, and so on, in the order of the types; null where there is none.
+ * Returns where each array lies in them.
+ */
+export const byType = (arrays: readonly Buffer[]): { values: (Buffer | null)[]; slices: Slice[] } => {
+  const types = Object.keys(oids) as ElementType[];
+  const parts = types.map(() => ({ count: 0, elements: [] as Buffer[] }));
+  const slices = arrays.map((array): Slice => {
+    const nth = types.findIndex((type) => oids[type] === array.readInt32BE(typeAt));
+    const part = parts[nth] as (typeof parts)[number];
+    const count = array.readInt32BE(countAt);
+    part.elements.push(array.subarray(headBytes));
+    part.count += count;
+    return { sql: `$${nth + 1}[${part.count - count + 1}:${part.count}]`, count };
+  });
+  const values = parts.map(({ count, elements }, nth) =>
+    elements.length === 0
+      ? null
+      : Buffer.concat([begin(types[nth] as ElementType, count, 0).subarray(0, headBytes), ...elements]),
+  );
+  return { values, slices };
 };

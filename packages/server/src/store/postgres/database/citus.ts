@@ -56,6 +56,7 @@ export const accountTables = [
   'account_day',
   'event',
   'event_repeat',
+  'shard_call',
 ] as const;
 
 /** What has been distributed, and over how many machines. */
@@ -79,6 +80,11 @@ const extendKeys = async (db: TakenConnection): Promise<void> => {
   for (const { name, key } of keys)
     await db.script(`ALTER TABLE ${name} DROP CONSTRAINT ${key}, ADD PRIMARY KEY (holder, key, account)`, 'unhurried');
 };
+
+/** Functions that run on the machine that has an account's rows. */
+const functionsSQL = `
+  SELECT oid::regprocedure::text AS name FROM pg_proc
+  WHERE proname IN ('held_floors', 'with_shards', 'read_shards') AND pronamespace = current_schema()::regnamespace`;
 
 const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOptions): Promise<Spread> => {
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");
@@ -108,7 +114,8 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
   await extendKeys(db);
   await distribute(first, 'none');
   for (const table of others) await distribute(table, first);
-  await db.run("SELECT create_distributed_function('held_floors(integer)')");
+  for (const { name } of await db.all<{ name: string }>(functionsSQL))
+    await db.run('SELECT create_distributed_function($1::regprocedure)', [name]);
   return { workers, tables };
 };
 

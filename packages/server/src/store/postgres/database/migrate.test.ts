@@ -110,6 +110,7 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
     const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname";
     expect(await asking(databaseURL, functions)).toEqual([
       { proname: 'begin_writing' },
+      { proname: 'carry_out_shard_call' },
       { proname: 'held_floors' },
       { proname: 'note_contact' },
       { proname: 'note_contacts_of_user' },
@@ -120,8 +121,10 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
       { proname: 'note_owner_of_user' },
       { proname: 'owner_change_now' },
       { proname: 'read_event_body' },
+      { proname: 'read_shards' },
       { proname: 'refuse_audit_change' },
       { proname: 'refuse_audit_deletion' },
+      { proname: 'with_shards' },
     ]);
   } finally {
     await asking(databaseURL, `DROP OWNED BY ${role}; DROP ROLE ${role}`);

@@ -9,7 +9,7 @@
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
-import { forAccounts, inserting, ofOne, ofSeveral } from '../database/for-accounts.ts';
+import { aboutRows, insertRows, readRows } from '../database/sent-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 export interface SentEvent {
@@ -33,36 +33,39 @@ export interface RequestRow {
   readonly existed: boolean;
 }
 
-const find = (given: typeof ofOne) => `
-  SELECT uuid_send(kept.key) AS key
-  FROM ${given(['holder', 'bigint'], ['key', 'uuid'], ['since', 'integer'])}
-  JOIN event_repeat kept ON kept.account = given.account AND kept.holder = given.holder AND kept.key = given.key
-    AND kept.day >= given.since`;
-const finding = forAccounts({
-  several: find(ofSeveral),
-  one: find(ofOne),
-  single: `SELECT uuid_send(key) AS key FROM event_repeat
-    WHERE account = $1 AND holder = ($2::bigint[])[1] AND key = ($3::uuid[])[1] AND day >= ($4::integer[])[1]`,
-});
-const remembering = inserting(
-  'event_repeat',
+// Keys are returned in hexadecimal digits: on a cluster, rows come as JSON.
+const finding = aboutRows(
   [
     ['holder', 'bigint'],
     ['key', 'uuid'],
-    ['day', 'integer'],
+    ['since', 'integer'],
   ],
-  { end: 'ON CONFLICT DO NOTHING RETURNING uuid_send(key) AS key' },
+  ({ given, table }) => `
+  SELECT encode(uuid_send(kept.key), 'hex') AS key
+  FROM ${given} JOIN ${table('event_repeat')} kept ON kept.account = given.account AND kept.holder = given.holder
+    AND kept.key = given.key AND kept.day >= given.since`,
 );
-// Usually all are new: PostgreSQL returns the new keys only when some are not. On a cluster, it would store them in between.
-const unlessAll = (remember: string) => `
-  WITH kept AS (${remember})
-  SELECT CASE WHEN count(*) < $5 THEN coalesce(string_agg(key, ''), '') END AS fresh FROM kept`;
+const repeatColumns = [
+  ['holder', 'bigint'],
+  ['key', 'uuid'],
+  ['day', 'integer'],
+] as const;
+// Usually all are new: the new keys are returned only when some are not.
+const remembering = aboutRows(repeatColumns, (parts) => {
+  const insert = insertRows(parts, 'event_repeat', repeatColumns, {
+    end: 'ON CONFLICT DO NOTHING RETURNING uuid_send(key) AS key',
+  });
+  return `
+  WITH kept AS (${insert})
+  SELECT CASE WHEN count(*) < ${parts.count} THEN encode(coalesce(string_agg(key, ''), ''), 'hex') END AS fresh FROM kept`;
+});
 
-const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
+const accountsOf = (sent: readonly SentEvent[]) => integers(sent, ({ account }) => account);
 const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
   bigints(sent, ({ holder }) => holder),
   uuids(sent, ({ key }) => key),
 ];
+const toKey = (hexadecimal: string) => Buffer.from(hexadecimal, 'hex').toString('latin1');
 
 /** The repeats that a database may hold. */
 export interface StoredRepeats {
@@ -96,16 +99,19 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       const keys = asked.flatMap((sent) =>
         sent.keyOfEither === undefined ? [sent] : [sent, { ...sent, key: sent.keyOfEither }],
       );
-      const [sql, accounts] = finding(db, accountsOf(keys));
       const [rows, erased] = await Promise.all([
-        db.all<{ key: Buffer }>(sql, [accounts, ...columnsOf(keys), integers(keys, ({ since }) => since)]),
+        readRows<{ key: string }>(db, {
+          statement: finding,
+          arrays: [accountsOf(keys), ...columnsOf(keys), integers(keys, ({ since }) => since)],
+        }),
         withErased
-          ? db.all<{ key: Buffer }>('SELECT uuid_send(key) AS key FROM erased_repeat WHERE key = ANY ($1::uuid[])', [
-              uuids(keys, ({ key }) => key),
-            ])
+          ? db.all<{ key: string }>(
+              "SELECT encode(uuid_send(key), 'hex') AS key FROM erased_repeat WHERE key = ANY ($1::uuid[])",
+              [uuids(keys, ({ key }) => key)],
+            )
           : [],
       ]);
-      const found = new Set([...rows, ...erased].map(({ key }) => key.toString('latin1')));
+      const found = new Set([...rows, ...erased].map(({ key }) => toKey(key)));
       return ({ key, keyOfEither }: SentEvent) =>
         found.has(key) || (keyOfEither !== undefined && found.has(keyOfEither));
     },
@@ -114,18 +120,16 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
     async remember(db: Transaction, sent: readonly SentEvent[]) {
       // All transactions insert in the same order, so that no two wait for each other.
       const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
-      const [sql, accounts] = remembering(db, accountsOf(ordered));
       const days = integers(ordered, ({ account }) => db.of(account).currentDay.day);
-      const values = [accounts, ...columnsOf(ordered), days];
-      if (db.isSpread) {
-        const rows = await db.all<{ key: Buffer }>(sql, values);
-        const keys = new Set(rows.map(({ key }) => key.toString('latin1')));
-        return (event: SentEvent) => keys.has(event.key);
-      }
-      const { fresh } = await db.one<{ fresh: Buffer | null }>(unlessAll(sql), [...values, ordered.length]);
+      const [row] = await readRows<{ fresh: string | null }>(db, {
+        statement: remembering,
+        arrays: [accountsOf(ordered), ...columnsOf(ordered), days],
+      });
+      const { fresh } = row as { fresh: string | null };
       if (fresh === null) return () => true;
+      const digits = 2 * keyBytes;
       const keys = new Set<string>();
-      for (let at = 0; at < fresh.length; at += keyBytes) keys.add(fresh.toString('latin1', at, at + keyBytes));
+      for (let at = 0; at < fresh.length; at += digits) keys.add(toKey(fresh.slice(at, at + digits)));
       return (event: SentEvent) => keys.has(event.key);
     },
 

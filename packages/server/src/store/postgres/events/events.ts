@@ -13,13 +13,13 @@ import { statementsOf } from '../contacts/statements.ts';
 import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { Overtaken } from '../database/connection.ts';
-import { inserting } from '../database/for-accounts.ts';
+import { inserting, type SentRows, writeRows } from '../database/sent-rows.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { AskedEvent, Dedup, SentEvent } from './dedup.ts';
 import { createBodies } from './event-body.ts';
-import { addToRollups } from './rollups.ts';
+import { rollupsOf } from './rollups.ts';
 
 interface EventParts {
   readonly users: Users;
@@ -269,12 +269,12 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     return links;
   };
 
-  const insert = (
+  const toRows = (
     db: Transaction,
     entries: readonly Entry[],
     sequences: readonly number[],
     idsOf: (account: number) => ListedIDs,
-  ) => {
+  ): [SentRows, ...SentRows[]] => {
     const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
     const eventIDs = entries.map(({ batch, event }) => {
       const eventID = eventIDOf(idsOf(batch.account), event);
@@ -284,9 +284,8 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     });
     const bodies = createBodies(entries.length);
     for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
-    const [sql, accounts] = insertingEvents(db, entries.map(accountOf));
-    const inserted = db.run(sql, [
-      accounts,
+    const arrays = [
+      integers(entries, accountOf),
       bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
       bigints(sequences, (sequence) => sequence),
       bigints(entries, (entry) => (isOfBoth(entry) ? userOf(entry) : null)),
@@ -294,7 +293,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       integers(eventIDs, (eventID) => eventID),
       byteas(bodies),
       integers(days, (day) => day),
-    ]);
+    ];
     const counted = entries.map(({ batch, event }, nth) => ({
       account: batch.account,
       day: days[nth] as number,
@@ -303,7 +302,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       eventTime: event.eventTime,
       bytes: eventBytes(event),
     }));
-    return [inserted, addToRollups(db, counted)];
+    return [{ statement: insertingEvents, arrays }, ...rollupsOf(db, counted)];
   };
 
   /** Updates the days of the contacts that events of an account were logged with, and records their users. */
@@ -386,7 +385,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
     // Without new IDs, all statements are sent at once.
     const [idsOf] = unlisted.length === 0 ? [checks.idsOf] : await Promise.all([list(db, unlisted, checks), ...noted]);
-    await Promise.all([...noted, ...insert(db, news, sequences, idsOf)]);
+    await Promise.all([...noted, writeRows(db, ...toRows(db, news, sequences, idsOf))]);
   };
 
   /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */

@@ -3,8 +3,8 @@
  * another's commit; reads add up the rows of all slots.
  */
 import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
-import { bigints } from '../database/arrays.ts';
-import { inserting } from '../database/for-accounts.ts';
+import { bigints, integers } from '../database/arrays.ts';
+import { inserting, type SentRows, writeRows } from '../database/sent-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The slot of deleted events: its counts are negative. */
@@ -13,8 +13,7 @@ const slotOfDeleted = 0;
 const bigintColumns = (...names: readonly string[]) => names.map((name) => [name, 'bigint'] as const);
 
 const totalColumns = ['eventID', 'quarter', 'count', 'firstTime', 'lastTime'] as const;
-const addingTotals = inserting('event_total', bigintColumns(...totalColumns), {
-  equal: { slot: '$7' },
+const addingTotals = inserting('event_total', bigintColumns(...totalColumns, 'slot'), {
   end: `
   ON CONFLICT (account, "eventID", quarter, slot) DO UPDATE SET count = event_total.count + excluded.count,
     "firstTime" = least(event_total."firstTime", excluded."firstTime"),
@@ -22,8 +21,7 @@ const addingTotals = inserting('event_total', bigintColumns(...totalColumns), {
 });
 
 const dayColumns = ['day', 'count', 'bytes', 'firstSequence', 'lastSequence', 'firstTime', 'lastTime'] as const;
-const addingDays = inserting('account_day', bigintColumns(...dayColumns), {
-  equal: { slot: '$9' },
+const addingDays = inserting('account_day', bigintColumns(...dayColumns, 'slot'), {
   end: `
   ON CONFLICT (account, day, slot) DO UPDATE SET count = account_day.count + excluded.count,
     bytes = account_day.bytes + excluded.bytes,
@@ -40,23 +38,17 @@ const columnsOf = <Name extends string>(
 
 type Row<Sum> = { readonly [Name in keyof Sum]: number | null };
 
-const addRows = (
-  db: Transaction,
+const toRows = (
   slot: number,
   { totals, days }: { totals: readonly Row<TotalSum>[]; days: readonly Row<DaySum>[] },
-): Promise<unknown> => {
-  const [addTotals, ofTotals] = addingTotals(
-    db,
-    totals.map(({ account }) => account as number),
-  );
-  const [addDays, ofDays] = addingDays(
-    db,
-    days.map(({ account }) => account as number),
-  );
-  return Promise.all([
-    db.run(addTotals, [ofTotals, ...columnsOf(totals, ...totalColumns), slot]),
-    db.run(addDays, [ofDays, ...columnsOf(days, ...dayColumns), slot]),
-  ]);
+): [SentRows, SentRows] => {
+  const accountsOf = (rows: readonly { readonly account: number | null }[]) =>
+    integers(rows, ({ account }) => account as number);
+  const slots = (rows: readonly unknown[]) => bigints(rows, () => slot);
+  return [
+    { statement: addingTotals, arrays: [accountsOf(totals), ...columnsOf(totals, ...totalColumns), slots(totals)] },
+    { statement: addingDays, arrays: [accountsOf(days), ...columnsOf(days, ...dayColumns), slots(days)] },
+  ];
 };
 
 const sumsOf = (events: readonly CountedEvent[]) => {
@@ -65,20 +57,20 @@ const sumsOf = (events: readonly CountedEvent[]) => {
   return sums.take();
 };
 
-/** Adds the events that this transaction stored to the rollups. Sequences must ascend. */
-export const addToRollups = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> =>
-  addRows(db, db.slot, sumsOf(events));
+/** What adds the events that this transaction stores to the rollups. Sequences must ascend. */
+export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly CountedEvent[]): [SentRows, SentRows] =>
+  toRows(slot, sumsOf(events));
 
 /**
  * Subtracts the events that this transaction deleted. The first and last times of the remaining events in a quarter are not
  * computed: times outside of the quarter are stored, so that reads look at the events. The times and bytes of a day stay: reads
  * assume that each deleted event had the average bytes of its day (usage.ts).
  */
-export const takeFromRollups = async (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
-  if (events.length === 0) return undefined;
+export const takeFromRollups = async (db: Transaction, events: readonly CountedEvent[]): Promise<void> => {
+  if (events.length === 0) return;
   const { totals, days } = sumsOf(events);
   const unchanged = { bytes: 0, firstSequence: null, lastSequence: null, firstTime: null, lastTime: null };
-  return addRows(db, slotOfDeleted, {
+  const rows = toRows(slotOfDeleted, {
     totals: totals.map((sum) => ({
       ...sum,
       count: -sum.count,
@@ -87,4 +79,5 @@ export const takeFromRollups = async (db: Transaction, events: readonly CountedE
     })),
     days: days.map((sum) => ({ ...sum, ...unchanged, count: -sum.count })),
   });
+  await writeRows(db, ...rows);
 };

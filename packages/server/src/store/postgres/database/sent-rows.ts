@@ -1,0 +1,135 @@
+/**
+ * Statements about rows that are sent as arrays. On one PostgreSQL, the rows of a statement may be of several accounts. On a Citus cluster they
+ * are of the transaction's account, and the same statement runs on the account's shards (0033-on-shards.sql): Citus plans a text with one
+ * table and `account = $1` once for a connection, and any other each time, which takes longer than it runs (test/citus/README.md).
+ */
+import { byType, type ElementType } from './arrays.ts';
+import type { AccountConnection, TakenConnection } from './connection.ts';
+
+type Asked = AccountConnection & Pick<TakenConnection, 'isSpread'>;
+type Column = readonly [name: string, type: ElementType];
+
+interface Parts {
+  /** SQL for the sent rows, a FROM item named `given`: their `account`, and a column for each array. */
+  readonly given: string;
+  /** SQL for how many rows are sent. */
+  readonly count: string;
+  /** Returns SQL for a table of accounts. */
+  readonly table: (name: string) => string;
+}
+
+type ToSQL = (parts: Parts) => string;
+
+interface RowStatement {
+  readonly columns: readonly Column[];
+  readonly toSQL: ToSQL;
+  /** For one PostgreSQL. */
+  readonly sql: string;
+  /** For a cluster: a text that Citus plans once. $1 is the account, not the account of each row. */
+  readonly one?: string | undefined;
+}
+
+/** A statement and its rows: the accounts, as integers, and the columns in their order. */
+export interface SentRows {
+  readonly statement: RowStatement;
+  readonly arrays: readonly Buffer[];
+}
+
+/** In the list of a SELECT: in FROM, PostgreSQL stores the elements of each array before it reads them. */
+const givenBy = (columns: readonly Column[], arrays: readonly string[]): string =>
+  `(SELECT ${['account', ...columns.map(([name]) => name)].map((name, nth) => `unnest(${arrays[nth]}) AS "${name}"`).join(', ')}) AS given`;
+
+/** `columns` are names and types of the arrays after the accounts. */
+export const aboutRows = (columns: readonly Column[], toSQL: ToSQL, one?: string): RowStatement => ({
+  columns,
+  toSQL,
+  one,
+  sql: toSQL({
+    given: givenBy(columns, ['$1::integer[]', ...columns.map(([, type], nth) => `$${nth + 2}::${type}[]`)]),
+    count: 'cardinality($1::integer[])',
+    table: (name) => `"${name}"`,
+  }),
+});
+
+interface Insertion {
+  /** Columns that are equal in all rows, and SQL for them. */
+  readonly equal?: Readonly<Record<string, string>>;
+  /** ON CONFLICT and RETURNING. */
+  readonly end?: string;
+}
+
+/** SQL that inserts the sent rows. */
+export const insertRows = (
+  { given, table }: Parts,
+  name: string,
+  columns: readonly Column[],
+  { equal = {}, end = '' }: Insertion = {},
+): string => {
+  const names = ['account', ...columns.map(([column]) => column)].map((column) => `"${column}"`);
+  const others = Object.keys(equal).map((column) => `"${column}"`);
+  return `INSERT INTO ${table(name)} AS "${name}" (${[...names, ...others].join(', ')})
+    SELECT ${[...names, ...Object.values(equal)].join(', ')} FROM ${given} ${end}`;
+};
+
+/** Inserts the sent rows. */
+export const inserting = (name: string, columns: readonly Column[], insertion?: Insertion): RowStatement =>
+  aboutRows(columns, (parts) => insertRows(parts, name, columns, insertion));
+
+/** Reads the rows of a table whose key is sent. `end`: ORDER BY and locks of the rows, which are named t. */
+export const readingBy = (name: string, [key, type]: Column, columns: readonly string[], end = ''): RowStatement => {
+  const read = `SELECT ${columns.map((column) => `t."${column}"`).join(', ')} FROM`;
+  return aboutRows(
+    [[key, type]],
+    ({ given, table }) =>
+      `${read} ${given} JOIN ${table(name)} t ON t.account = given.account AND t."${key}" = given."${key}" ${end}`,
+    `${read} "${name}" t WHERE t.account = $1 AND t."${key}" = ANY ($2::${type}[]) ${end}`,
+  );
+};
+
+/** The SQL of statements for shards, the tables whose shards it names, and the values of all arrays, one array of each type. */
+const toShards = (sent: readonly SentRows[]) => {
+  const { values, slices } = byType(sent.flatMap(({ arrays }) => arrays));
+  const tables: string[] = [];
+  let at = 0;
+  const texts = sent.map(({ statement: { columns, toSQL }, arrays }) => {
+    const own = slices.slice(at, at + arrays.length);
+    at += arrays.length;
+    return toSQL({
+      given: givenBy(
+        columns,
+        own.map(({ sql }) => sql),
+      ),
+      count: String(own[0]?.count),
+      table: (name) => `%${tables.push(`"${name}"`)}$s`,
+    });
+  });
+  const last = texts.pop() as string;
+  const before = texts.map((text, nth) => `part_${nth} AS (${text})`);
+  return { sql: before.length === 0 ? last : `WITH ${before.join(', ')} ${last}`, tables, values };
+};
+
+const readShards = `
+  SELECT read_shards(account, $2, $3, $4, $5, $6, $7, $8) AS rows FROM account_position WHERE account = $1`;
+const writeShards = `
+  INSERT INTO shard_call (account, sql, tables, integers, bigints, byteas, uuids, texts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+
+/** Runs a statement and returns its rows; on a cluster, they come as JSON unless it has a text of its own there. */
+export const readRows = async <Row>(db: Asked, sent: SentRows): Promise<Row[]> => {
+  const { statement, arrays } = sent;
+  if (!db.isSpread) return db.all<Row>(statement.sql, arrays);
+  if (statement.one) return db.all<Row>(statement.one, [db.account, ...arrays.slice(1)]);
+  const { sql, tables, values } = toShards([sent]);
+  const { rows } = await db.one<{ rows: Row[] | null }>(readShards, [db.account, sql, tables, ...values]);
+  return rows ?? [];
+};
+
+/** Runs statements that return no rows; on a cluster, in one command. */
+export const writeRows = async (db: Asked, ...sent: readonly [SentRows, ...SentRows[]]): Promise<void> => {
+  const [{ statement, arrays }] = sent;
+  if (!db.isSpread) await Promise.all(sent.map(({ statement, arrays }) => db.run(statement.sql, arrays)));
+  else if (sent.length === 1 && statement.one) await db.run(statement.one, [db.account, ...arrays.slice(1)]);
+  else {
+    const { sql, tables, values } = toShards(sent);
+    await db.run(writeShards, [db.account, sql, tables, ...values]);
+  }
+};

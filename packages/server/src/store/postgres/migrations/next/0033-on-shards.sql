@@ -1,0 +1,80 @@
+-- On a cluster, statements about sent rows run as they are on the account's shards: Citus would plan each of them anew, every time, which takes
+-- longer than they do (shards.ts). On one PostgreSQL nothing of this is used.
+
+-- Puts the names of an account's shards into SQL, for %1$s, %2$s, …
+CREATE FUNCTION with_shards(ours integer, sql text, tables text[]) RETURNS text LANGUAGE plpgsql STABLE AS $$
+  DECLARE
+    one text;
+    names text[] := '{}';
+  BEGIN
+    FOREACH one IN ARRAY tables LOOP
+      names := names || shard_name(one::regclass, get_shard_id_for_distribution_column(one::regclass, ours));
+    END LOOP;
+    RETURN format(sql, VARIADIC names);
+  END $$;
+
+-- Runs a statement there, and returns its rows as a JSON array; null: none. $1 to $5 of the statement are the five arrays.
+CREATE FUNCTION read_shards(ours integer, sql text, tables text[], integers integer[], bigints bigint[], byteas bytea[], uuids uuid[],
+  texts text[]) RETURNS json LANGUAGE plpgsql AS $$
+  DECLARE
+    one record;
+    found json[];
+  BEGIN
+    FOR one IN EXECUTE with_shards(ours, sql, tables) USING integers, bigints, byteas, uuids, texts LOOP
+      found := found || row_to_json(one);
+    END LOOP;
+    RETURN array_to_json(found);
+  END $$;
+
+-- A row that is inserted here is not kept: its statement runs instead. Citus tells a coordinator that a commit has failed on a worker only
+-- of transactions that have changed something by a statement like INSERT, which a SELECT with a function is not.
+CREATE TABLE shard_call (
+  account integer NOT NULL,
+  sql text NOT NULL,
+  tables text[] NOT NULL,
+  integers integer[],
+  bigints bigint[],
+  byteas bytea[],
+  uuids uuid[],
+  texts text[]
+);
+CREATE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    EXECUTE with_shards(NEW.account, NEW.sql, NEW.tables)
+      USING NEW.integers, NEW.bigints, NEW.byteas, NEW.uuids, NEW.texts;
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER shard_called BEFORE INSERT ON shard_call FOR EACH ROW EXECUTE FUNCTION carry_out_shard_call();
+
+-- The floor is read before the account's lock is taken, so that both are taken by one command. It is lower than it must be then, which
+-- harms nobody (sequencer.ts).
+CREATE OR REPLACE FUNCTION begin_writing(ours integer, alone boolean)
+RETURNS TABLE (account integer, day integer, "clockDay" integer, version bigint, strict boolean, "browserCatalogue" boolean,
+  "nextEventID" integer) LANGUAGE plpgsql AS $$
+  #variable_conflict use_column
+  DECLARE
+    floor bigint;
+    number bigint;
+    shard bigint;
+  BEGIN
+    PERFORM pg_advisory_xact_lock_shared(2305843009213693952);
+    IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+      -- Until it is the same after the lock is taken: a shard that was divided meanwhile has become two others. 5: ShareLock, as of a write.
+      LOOP
+        SELECT get_shard_id_for_distribution_column('account_position', ours) INTO shard;
+        PERFORM lock_shard_metadata(5, ARRAY[shard]);
+        EXIT WHEN get_shard_id_for_distribution_column('account_position', ours) = shard;
+      END LOOP;
+    END IF;
+    SELECT last_value INTO floor FROM event_order;
+    INSERT INTO shard_call (account, sql, tables, bigints) VALUES (ours,
+      CASE WHEN alone THEN 'SELECT pg_advisory_xact_lock($2[1]), pg_advisory_xact_lock_shared($2[2])'
+      ELSE 'SELECT pg_advisory_xact_lock_shared($2[1]), pg_advisory_xact_lock_shared($2[2])' END,
+      '{}', ARRAY[3746994889972252672 + ours, 4611686018427387904 + floor]);
+    PERFORM pg_advisory_xact_lock_shared(4611686018427387904 + floor);
+    -- After the locks: a reader who sees a greater number of another transaction then sees this one's locks, or its rows (sequencer.ts).
+    SELECT nextval('owner_change_number') INTO number;
+    RETURN QUERY SELECT p.account, p.day, p."clockDay", p.catalogues, p.strict, p."browserCatalogue", p."nextEventID"
+      FROM account_position p
+      WHERE p.account = ours AND set_config('firsthand.change', number::text, true) IS NOT NULL;
+  END $$;
