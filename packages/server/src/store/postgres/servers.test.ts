@@ -236,7 +236,7 @@ describe('the order', () => {
       { ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time },
     ]);
     await slow.query('BEGIN');
-    await slow.query('SELECT * FROM begin_writing($1, false)', [site.account]);
+    await slow.query('SELECT * FROM begin_writing($1, false)', [[site.account]]);
     const drawn = (await slow.query("SELECT nextval('event_order') AS sequence")).rows[0].sequence;
     await slow.query(
       `INSERT INTO event SELECT holder, $2::bigint, "user", "eventTime", account, day, "eventID", $3::bytea FROM event WHERE account = $1`,
@@ -261,7 +261,7 @@ describe('the order', () => {
     const other = new pg.Client(databaseURL);
     await other.connect();
     await other.query('BEGIN');
-    await other.query('SELECT * FROM begin_writing($1, true)', [slow.account]);
+    await other.query('SELECT * FROM begin_writing($1, true)', [[slow.account]]);
     await other.query("SELECT nextval('event_order')");
     try {
       await logAt(servers[1], quick, quick.time, { eventUUID: 'event-beside' });

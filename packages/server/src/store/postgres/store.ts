@@ -57,7 +57,7 @@ import { createMergeWriter } from './contacts/merges.ts';
 import { createUsers } from './contacts/users.ts';
 import { type AccountConnection, type ConnectionPool, codeOf, hasTable, Overtaken } from './database/connection.ts';
 import { createPostgresRoom } from './database/disk-space.ts';
-import { coordinator, createMachines } from './database/machines.ts';
+import { coordinator, createPlaces, machinesBy } from './database/machines.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
 import { closePools, openPools, separatePools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
@@ -194,7 +194,8 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     throw new StoreUnusable(`${what}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
   });
 
-  const machineOf = prepared.isSpread ? createMachines((work) => readOnce(first.quick, ofService, work)) : undefined;
+  const placeOf = prepared.isSpread ? createPlaces((work) => readOnce(first.quick, ofService, work)) : undefined;
+  const machineOf = placeOf && machinesBy(placeOf);
   const pools = machineOf ? separatePools(first, databaseURL, machineOf) : first;
   const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared);
   const waiting = createBackpressure();
@@ -252,7 +253,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     commits.events.add(events);
     commits.seconds.add(seconds);
   };
-  const queue = machineOf ? createWriteQueues(machineOf, keep, measure) : createWriteQueue(keep, measure);
+  const queue = placeOf ? createWriteQueues(placeOf, keep, measure) : createWriteQueue(keep, measure);
 
   const inTurn = createTurns();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;

@@ -2,7 +2,7 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { aboutRows, inserting, readingBy, readRows, writeRows } from '../database/sent-rows.ts';
+import { aboutRows, inserting, readRows, writeRows } from '../database/sent-rows.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -33,8 +33,13 @@ export const keyOfUser = ({ account, userUUID }: UserName): string => `${account
 const userUUIDs = (names: readonly UserName[]) => texts(names, ({ userUUID }) => userUUID);
 const accountsOf = (rows: readonly { readonly account: number }[]) => integers(rows, ({ account }) => account);
 
-const findingNumbers = readingBy('user_name', ['userUUID', 'text'], ['account', 'userUUID', 'user']);
-const findingDays = readingBy('user', ['user', 'bigint'], ['user', 'firstDay', 'lastDay']);
+const finding = aboutRows(
+  [['userUUID', 'text']],
+  ({ given, table }) => `
+    SELECT name.account, name."userUUID", name."user", u."firstDay", u."lastDay"
+    FROM ${given} JOIN ${table('user_name')} name ON name.account = given.account AND name."userUUID" = given."userUUID"
+      JOIN ${table('user')} u ON u.account = name.account AND u."user" = name."user"`,
+);
 const newNames = { end: 'ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"' };
 const numberingNames = inserting('user_name', [['userUUID', 'text']], {
   equal: { user: "nextval('user_number')" },
@@ -57,7 +62,13 @@ const addingUsers = inserting('user', [
   ['createdTime', 'bigint'],
 ]);
 // Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
-const holding = readingBy('user', ['user', 'bigint'], ['user'], 'ORDER BY t."user" FOR NO KEY UPDATE OF t');
+const holding = aboutRows(
+  [['user', 'bigint']],
+  ({ given, table }) => `
+    SELECT t."user" FROM ${given} JOIN ${table('user')} t ON t.account = given.account AND t."user" = given."user"
+    ORDER BY t."user" FOR NO KEY UPDATE OF t`,
+  `SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE`,
+);
 const seeing = aboutRows(
   [
     ['user', 'bigint'],
@@ -92,12 +103,6 @@ const listingChanged = aboutRows(
 /** Returns the current day of one of a transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
 
-const findNumbers = (db: Transaction, names: readonly UserName[]) =>
-  readRows<UserName & { user: number }>(db, {
-    statement: findingNumbers,
-    arrays: [accountsOf(names), userUUIDs(names)],
-  });
-
 /** Returns the number of a user; undefined when the user does not exist. */
 export const findUser = async (db: AccountConnection, userUUID: string): Promise<number | undefined> =>
   (
@@ -130,17 +135,12 @@ export const createUsers = () => {
   };
 
   const read = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
-    const numbers = await findNumbers(db, names);
-    if (numbers.length === 0) return [];
-    const byNumber = new Map(numbers.map((name) => [name.user, name]));
-    const rows = await readRows<{ user: number; firstDay: number | null; lastDay: number | null }>(db, {
-      statement: findingDays,
-      arrays: [accountsOf(numbers), bigints(numbers, ({ user }) => user)],
-    });
-    return rows.map(({ user, firstDay, lastDay }) => ({
-      ...(byNumber.get(user) as (typeof numbers)[number]),
+    type Row = UserName & { user: number; firstDay: number | null; lastDay: number | null };
+    const rows = await readRows<Row>(db, { statement: finding, arrays: [accountsOf(names), userUUIDs(names)] });
+    return rows.map(({ firstDay, lastDay, ...user }) => ({
+      ...user,
       // A user without events cannot get its first event on a day before the current one.
-      since: firstDay ?? dayIn(db, (byNumber.get(user) as (typeof numbers)[number]).account),
+      since: firstDay ?? dayIn(db, user.account),
       seenOn: lastDay,
     }));
   };

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { bigints, byteas, byType, integers, texts, uuids } from './arrays.ts';
+import { bigints, byType, byteas, integers, texts, uuids } from './arrays.ts';
 
 let client: pg.Client;
 beforeAll(async () => {

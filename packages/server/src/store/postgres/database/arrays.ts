@@ -50,6 +50,13 @@ export const integers = <Item>(items: readonly Item[], of: (item: Item) => numbe
   return array;
 };
 
+/** The elements of what `integers` has made. */
+export const integersIn = (array: Buffer): number[] => {
+  const found: number[] = [];
+  for (let at = headBytes + lengthBytes; at < array.length; at += lengthBytes + 4) found.push(array.readInt32BE(at));
+  return found;
+};
+
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
 const mostBytesOfCharacter = 3;
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Connection, ConnectionPool } from './connection.ts';
-import { createMachines, separate } from './machines.ts';
+import { createPlaces, machinesBy, separate } from './machines.ts';
 
 /** A connection to a coordinator that has odd accounts on machine 1, and even ones on machine 2. */
 const createCoordinator = () => {
@@ -10,7 +10,7 @@ const createCoordinator = () => {
     one: async (_: string, [account]: [number]) => {
       asked += 1;
       if (isAway) throw new Error('away');
-      return { machine: account % 2 === 1 ? 1 : 2 };
+      return { machine: account % 2 === 1 ? 1 : 2, shard: 7 };
     },
   } as unknown as Connection;
   return {
@@ -25,7 +25,7 @@ const createCoordinator = () => {
 test('the machine of an account is asked for once a minute', async () => {
   vi.useFakeTimers();
   const { ask, asked } = createCoordinator();
-  const machineOf = createMachines(ask);
+  const machineOf = machinesBy(createPlaces(ask));
   expect(await Promise.all([machineOf(3), machineOf(3), machineOf(4)])).toEqual([1, 1, 2]);
   expect(asked()).toBe(2);
   vi.advanceTimersByTime(60_001);
@@ -36,7 +36,7 @@ test('the machine of an account is asked for once a minute', async () => {
 
 test('a machine that could not be asked for is asked for again', async () => {
   const { ask, goAway } = createCoordinator();
-  const machineOf = createMachines(ask);
+  const machineOf = machinesBy(createPlaces(ask));
   goAway(true);
   await expect(machineOf(3)).rejects.toThrow('away');
   goAway(false);
@@ -56,7 +56,7 @@ test('accounts of one machine share a pool, the service has the coordinator’s,
       close: pool.close,
     };
   };
-  const pool = separate(open(), open, createMachines(createCoordinator().ask));
+  const pool = separate(open(), open, machinesBy(createPlaces(createCoordinator().ask)));
   for (const account of [3, 0, 4, 5, 2]) await pool.take(account);
   expect(pools.map(({ takes }) => takes)).toEqual([[0], [3, 5], [4, 2]]);
   await pool.close();

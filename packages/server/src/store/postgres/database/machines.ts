@@ -5,6 +5,14 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import type { Connection, ConnectionPool } from './connection.ts';
 
+/** Where the rows of an account are. */
+export interface Place {
+  readonly machine: number;
+  /** The one that has its row of `account_position`. Accounts with the same are in the same shards, and can be in one transaction. */
+  readonly shard: number;
+}
+
+export type PlaceOf = (account: number) => Promise<Place>;
 /** Returns the machine that has the rows of an account. */
 export type MachineOf = (account: number) => Promise<number>;
 
@@ -14,30 +22,36 @@ export const coordinator = 0;
 /** The size of the memory of accounts. */
 const mostRemembered = 50_000;
 
-/** An account that has moved is asked for on connections of its earlier machine for up to so long, which costs only the separation. */
+/**
+ * An account that has moved is asked for on connections of its earlier machine for up to so long, which costs only the separation. One that has
+ * got another shard does not begin a transaction together with others.
+ */
 const millisecondsRemembered = 60_000;
 
 type Ask = <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>;
 
-/** Returns a function that finds machines on a connection to the coordinator, and remembers them. */
-export const createMachines = (ask: Ask): MachineOf => {
-  const remembered = new BoundedMap<number, { readonly machine: Promise<number>; readonly until: number }>(
-    mostRemembered,
-  );
-  const find = async (account: number): Promise<number> => {
-    const sql = `SELECT groupid AS machine FROM pg_dist_placement
+/** Returns a function that finds places on a connection to the coordinator, and remembers them. */
+export const createPlaces = (ask: Ask): PlaceOf => {
+  const remembered = new BoundedMap<number, { readonly place: Promise<Place>; readonly until: number }>(mostRemembered);
+  const find = (account: number): Promise<Place> => {
+    const sql = `SELECT groupid AS machine, shardid AS shard FROM pg_dist_placement
       WHERE shardid = get_shard_id_for_distribution_column('account_position', $1::integer)`;
-    return (await ask((db) => db.one<{ machine: number }>(sql, [account]))).machine;
+    return ask((db) => db.one<Place>(sql, [account]));
   };
   return (account) => {
     const known = remembered.get(account);
-    if (known && performance.now() < known.until) return known.machine;
-    const machine = find(account);
-    remembered.set(account, { machine, until: performance.now() + millisecondsRemembered });
-    machine.catch(() => remembered.delete(account));
-    return machine;
+    if (known && performance.now() < known.until) return known.place;
+    const place = find(account);
+    remembered.set(account, { place, until: performance.now() + millisecondsRemembered });
+    place.catch(() => remembered.delete(account));
+    return place;
   };
 };
+
+export const machinesBy =
+  (placeOf: PlaceOf): MachineOf =>
+  async (account) =>
+    (await placeOf(account)).machine;
 
 /** A pool for each machine, as `open` opens it; `first` is the coordinator's. */
 export const separate = (first: ConnectionPool, open: () => ConnectionPool, machineOf: MachineOf): ConnectionPool => {

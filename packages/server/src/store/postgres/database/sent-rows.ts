@@ -1,9 +1,9 @@
 /**
  * Statements about rows that are sent as arrays. On one PostgreSQL, the rows of a statement may be of several accounts. On a Citus cluster they
- * are of the transaction's account, and the same statement runs on the account's shards (0033-on-shards.sql): Citus plans a text with one
+ * are of accounts in the same shards, and the same statement runs on these (0033-on-shards.sql): Citus plans a text with one
  * table and `account = $1` once for a connection, and any other each time, which takes longer than it runs (test/citus/README.md).
  */
-import { byType, type ElementType } from './arrays.ts';
+import { byType, type ElementType, integersIn } from './arrays.ts';
 import type { AccountConnection, TakenConnection } from './connection.ts';
 
 type Asked = AccountConnection & Pick<TakenConnection, 'isSpread'>;
@@ -75,17 +75,6 @@ export const insertRows = (
 export const inserting = (name: string, columns: readonly Column[], insertion?: Insertion): RowStatement =>
   aboutRows(columns, (parts) => insertRows(parts, name, columns, insertion));
 
-/** Reads the rows of a table whose key is sent. `end`: ORDER BY and locks of the rows, which are named t. */
-export const readingBy = (name: string, [key, type]: Column, columns: readonly string[], end = ''): RowStatement => {
-  const read = `SELECT ${columns.map((column) => `t."${column}"`).join(', ')} FROM`;
-  return aboutRows(
-    [[key, type]],
-    ({ given, table }) =>
-      `${read} ${given} JOIN ${table(name)} t ON t.account = given.account AND t."${key}" = given."${key}" ${end}`,
-    `${read} "${name}" t WHERE t.account = $1 AND t."${key}" = ANY ($2::${type}[]) ${end}`,
-  );
-};
-
 /** The SQL of statements for shards, the tables whose shards it names, and the values of all arrays, one array of each type. */
 const toShards = (sent: readonly SentRows[]) => {
   const { values, slices } = byType(sent.flatMap(({ arrays }) => arrays));
@@ -113,11 +102,23 @@ const readShards = `
 const writeShards = `
   INSERT INTO shard_call (account, sql, tables, integers, bigints, byteas, uuids, texts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
+/** The account of all rows, if they are of one. */
+const onlyAccount = (accounts: Buffer): number | undefined => {
+  const all = new Set(integersIn(accounts));
+  return all.size === 1 ? [...all][0] : undefined;
+};
+
+/** For a cluster: the text that Citus plans once, and its values, if the statement has one and the rows are of one account. */
+const toOne = ({ statement: { one }, arrays: [accounts, ...columns] }: SentRows) => {
+  const account = one && onlyAccount(accounts as Buffer);
+  return account === undefined || !one ? undefined : ([one, [account, ...columns]] as const);
+};
+
 /** Runs a statement and returns its rows; on a cluster, they come as JSON unless it has a text of its own there. */
 export const readRows = async <Row>(db: Asked, sent: SentRows): Promise<Row[]> => {
-  const { statement, arrays } = sent;
-  if (!db.isSpread) return db.all<Row>(statement.sql, arrays);
-  if (statement.one) return db.all<Row>(statement.one, [db.account, ...arrays.slice(1)]);
+  if (!db.isSpread) return db.all<Row>(sent.statement.sql, sent.arrays);
+  const one = toOne(sent);
+  if (one) return db.all<Row>(...one);
   const { sql, tables, values } = toShards([sent]);
   const { rows } = await db.one<{ rows: Row[] | null }>(readShards, [db.account, sql, tables, ...values]);
   return rows ?? [];
@@ -125,11 +126,15 @@ export const readRows = async <Row>(db: Asked, sent: SentRows): Promise<Row[]> =
 
 /** Runs statements that return no rows; on a cluster, in one command. */
 export const writeRows = async (db: Asked, ...sent: readonly [SentRows, ...SentRows[]]): Promise<void> => {
-  const [{ statement, arrays }] = sent;
-  if (!db.isSpread) await Promise.all(sent.map(({ statement, arrays }) => db.run(statement.sql, arrays)));
-  else if (sent.length === 1 && statement.one) await db.run(statement.one, [db.account, ...arrays.slice(1)]);
-  else {
-    const { sql, tables, values } = toShards(sent);
-    await db.run(writeShards, [db.account, sql, tables, ...values]);
+  if (!db.isSpread) {
+    await Promise.all(sent.map(({ statement, arrays }) => db.run(statement.sql, arrays)));
+    return;
   }
+  const one = sent.length === 1 ? toOne(sent[0]) : undefined;
+  if (one) {
+    await db.run(...one);
+    return;
+  }
+  const { sql, tables, values } = toShards(sent);
+  await db.run(writeShards, [db.account, sql, tables, ...values]);
 };

@@ -48,25 +48,21 @@ type Mode = 'beside others' | 'alone';
 
 const beginHere = async (db: TakenConnection, mode: Mode, accounts: readonly number[]): Promise<AccountState[]> => {
   const take = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
-  // Ascending, so that no two transactions wait for each other.
-  const ascending = [...accounts].sort((a, b) => a - b);
-  const locks = ascending.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
+  const locks = accounts.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
   const [, states] = await Promise.all([
     db.script(`
       BEGIN;
       SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}), ${locks.join(', ')};
       SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order`),
-    db.all<AccountState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [
-      integers(ascending, (account) => account),
-    ]),
+    db.all<AccountState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [integers(accounts, (account) => account)]),
   ]);
   return states;
 };
 
-/** On a cluster, the transaction has one account, and takes its locks also where the account's rows are. */
-const beginOnWorker = async (db: TakenConnection, mode: Mode, account: number): Promise<AccountState[]> => {
+/** On a cluster, the accounts are in the same shards, and the transaction takes its locks also where these are. */
+const beginOnWorker = async (db: TakenConnection, mode: Mode, accounts: readonly number[]): Promise<AccountState[]> => {
   const sql = 'SELECT * FROM begin_writing($1, $2)';
-  const [, states] = await Promise.all([db.script('BEGIN'), db.all<AccountState>(sql, [account, mode === 'alone'])]);
+  const [, states] = await Promise.all([db.script('BEGIN'), db.all<AccountState>(sql, [accounts, mode === 'alone'])]);
   return states;
 };
 
@@ -76,9 +72,13 @@ export const beginWriting = async (
   mode: Mode,
   accounts: readonly number[],
 ): Promise<ReadonlyMap<number, AccountState>> => {
-  const states = db.isSpread
-    ? await beginOnWorker(db, mode, accounts[0] as number)
-    : await beginHere(db, mode, accounts);
+  const begin = db.isSpread ? beginOnWorker : beginHere;
+  // Ascending, so that no two transactions wait for each other.
+  const states = await begin(
+    db,
+    mode,
+    [...accounts].sort((a, b) => a - b),
+  );
   return new Map(states.map((state) => [state.account, state]));
 };
 

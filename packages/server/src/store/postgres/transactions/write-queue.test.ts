@@ -60,10 +60,11 @@ describe('batches', () => {
 
   test('of many accounts take turns, and those of one account go together', async () => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep, undefined, true);
+    const ask = createWriteQueues(async (shard) => ({ machine: 1, shard }), keep);
     const of = (account: number, count: number) => ask({ ...batchOf(count), account });
     // The first accounts take all connections.
     const asked = Array.from({ length: mostUnderWay }, (_, nth) => of(nth, 1));
+    await turn();
     await turn();
     asked.push(of(8, 3_000), of(8, 3_000), of(9, 2), of(8, 1), of(10, 3), of(9, 4));
     await goOn();
@@ -73,30 +74,35 @@ describe('batches', () => {
     expect(await Promise.all(asked)).toHaveLength(mostUnderWay + 6);
   });
 
-  test('on a cluster wait for the commit of their account that is under way, unless they are many', async () => {
+  test('on a cluster wait for the commit of their shard that is under way, unless they are many, and share the next', async () => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep, undefined, true);
+    // Of odd and even accounts.
+    const ask = createWriteQueues(async (account) => ({ machine: 1, shard: account % 2 }), keep);
     const of = (account: number, count: number) => ask({ ...batchOf(count), account });
     const asked = [of(1, 1)];
     await turn();
-    asked.push(of(1, 900), of(2, 7), of(1, 99));
+    await turn();
+    asked.push(of(1, 900), of(2, 7), of(3, 99));
+    await turn();
     await turn();
     expect(commits).toEqual([[1], [7]]);
     asked.push(of(1, 1));
     await turn();
-    expect(commits).toEqual([[1], [7], [900, 99, 1]]);
+    await turn();
+    expect(commits).toEqual([[1], [7], [900, 1, 99]]);
     asked.push(of(1, 3));
+    await turn();
     await turn();
     expect(commits).toHaveLength(3);
     await goOn();
-    expect(commits).toEqual([[1], [7], [900, 99, 1], [3]]);
+    expect(commits).toEqual([[1], [7], [900, 1, 99], [3]]);
     await goOn();
     expect(await Promise.all(asked)).toHaveLength(6);
   });
 
   test('on a cluster wait for commits of their own machine only', async () => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueues(async (account) => account % 2, keep);
+    const ask = createWriteQueues(async (account) => ({ machine: account % 2, shard: account }), keep);
     const of = (account: number) => ask({ ...batchOf(account), account });
     const accounts = Array.from({ length: mostUnderWay + 1 }, (_, nth) => 2 * nth + 1);
     const asked = accounts.map(of);

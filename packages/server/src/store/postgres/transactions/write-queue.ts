@@ -1,10 +1,10 @@
 /**
  * Group commit: collects the batches that arrive while commits are under way into the next commit. Those of one account go together, and
- * accounts take turns.
+ * accounts take turns. On a cluster, a commit has accounts that are in the same shards.
  */
 import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
-import type { MachineOf } from '../database/machines.ts';
+import type { PlaceOf } from '../database/machines.ts';
 
 /** Parallel commits, each on its own connection: while PostgreSQL syncs one, the others are written. */
 export const mostUnderWay = 4;
@@ -12,7 +12,7 @@ export const mostUnderWay = 4;
 /** Each account of a commit takes a lock, and PostgreSQL has room for some thousands. */
 export const mostAccounts = 32;
 
-/** On a cluster, an account that has a commit under way begins another when so many of its events wait. */
+/** On a cluster, shards that have a commit under way begin another when so many of their events wait. */
 const enoughEvents = 1_000;
 
 /** Approximate limit of events per commit. All clients of a commit get their responses when it ends. */
@@ -28,38 +28,46 @@ export type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
 type Keep = (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>;
 type Measure = (events: number, seconds: number) => void;
 
-/** What waits of an account, and how many events that are. */
+/** What waits of an account. */
 interface Line {
   readonly waiting: Queued[];
-  events: number;
   /** The account's commits under way. */
+  commits: number;
+  readonly shard: Shard;
+}
+
+/** How many events of its accounts wait, and how many commits are under way. */
+interface Shard {
+  events: number;
   commits: number;
 }
 
 /**
- * Returns a function that stores a batch. `keep` stores several in one commit. When it fails, each batch is stored by itself,
- * unless a Refusal says that the database cannot store anything now. `measure` receives the events and the duration of each commit.
- * `apart`: on a cluster, where a commit has one account and takes several times as long, an account has one commit under way at a time unless
- * many of its events wait.
+ * Returns a function that stores a batch of an account in a shard; without Citus, all are in one. `keep` stores several in one commit. When it
+ * fails, each batch is stored by itself, unless a Refusal says that the database cannot store anything now. `measure` receives the events
+ * and the duration of each commit. `apart`: on a cluster, where a commit has accounts of one shard and takes several times as long, a shard has
+ * one commit under way at a time unless many of its events wait.
  */
-export const createWriteQueue = (keep: Keep, measure: Measure = () => {}, apart = false): WriteQueue => {
-  /** The accounts that have batches waiting or a commit under way. The one that has waited longest comes first. */
-  const lines = new Map<number, Line>();
+const createQueue = (keep: Keep, measure: Measure = () => {}, apart = false) => {
+  /** The accounts that have batches waiting or a commit under way, by account and shard. The one that has waited longest comes first. */
+  const lines = new Map<string, Line>();
+  const shards = new Map<number, Shard>();
   let underWay = 0;
   let scheduled = false;
 
-  const isReady = ({ waiting, events, commits }: Line): boolean =>
-    waiting.length > 0 && (!apart || commits === 0 || events >= enoughEvents);
+  const isReady = ({ waiting, shard }: Line): boolean =>
+    waiting.length > 0 && (!apart || shard.commits === 0 || shard.events >= enoughEvents);
 
-  /** Takes what goes into the next commit, and returns it with its accounts; nothing when all must wait. */
+  /** Takes what goes into the next commit, and returns it with its lines; nothing when all must wait. */
   const take = () => {
     const taken: Queued[] = [];
-    const accounts: number[] = [];
+    const from: [string, Line][] = [];
+    let shard: Shard | undefined;
     let events = 0;
-    for (const [account, line] of [...lines]) {
-      if (!isReady(line)) continue;
+    for (const [key, line] of [...lines]) {
+      if (!isReady(line) || (shard && shard !== line.shard)) continue;
+      shard = line.shard;
       const { waiting } = line;
-      const before = events;
       const end = waiting.findIndex(({ batch }, nth) => {
         if (taken.length + nth > 0 && events + batch.events.length > mostEvents) return true;
         events += batch.events.length;
@@ -67,15 +75,14 @@ export const createWriteQueue = (keep: Keep, measure: Measure = () => {}, apart 
       });
       if (end === 0) break;
       taken.push(...waiting.splice(0, end < 0 ? waiting.length : end));
-      accounts.push(account);
-      line.commits += 1;
-      line.events -= events - before;
+      from.push([key, line]);
       // What is left waits behind the other accounts.
-      lines.delete(account);
-      lines.set(account, line);
-      if (end > 0 || accounts.length === (apart ? 1 : mostAccounts)) break;
+      lines.delete(key);
+      lines.set(key, line);
+      if (end > 0 || from.length === mostAccounts) break;
     }
-    return { taken, accounts };
+    if (shard) shard.events -= events;
+    return { taken, from, shard };
   };
 
   const commit = async (taken: readonly Queued[]): Promise<void> => {
@@ -99,29 +106,34 @@ export const createWriteQueue = (keep: Keep, measure: Measure = () => {}, apart 
   const flush = () => {
     scheduled = false;
     while (underWay < mostUnderWay) {
-      const { taken, accounts } = take();
-      if (taken.length === 0) return;
+      const { taken, from, shard } = take();
+      if (!shard) return;
       underWay += 1;
+      shard.commits += 1;
+      for (const [, line] of from) line.commits += 1;
       void commit(taken).finally(() => {
         underWay -= 1;
-        for (const account of accounts) {
-          const line = lines.get(account) as Line;
+        shard.commits -= 1;
+        for (const [key, line] of from) {
           line.commits -= 1;
-          if (line.commits === 0 && line.waiting.length === 0) lines.delete(account);
+          if (line.commits === 0 && line.waiting.length === 0) lines.delete(key);
         }
         flush();
       });
     }
   };
 
-  return (batch: EventBatch): Promise<EventOutcome[]> =>
+  return (batch: EventBatch, numberOfShard = 0): Promise<EventOutcome[]> =>
     new Promise((resolve, reject) => {
-      const line = lines.get(batch.account) ?? { waiting: [], events: 0, commits: 0 };
+      const key = `${batch.account} ${numberOfShard}`;
+      const shard = shards.get(numberOfShard) ?? { events: 0, commits: 0 };
+      shards.set(numberOfShard, shard);
+      const line = lines.get(key) ?? { waiting: [], commits: 0, shard };
       // An account that had nothing waiting waits behind the others from now on.
-      if (line.waiting.length === 0) lines.delete(batch.account);
-      lines.set(batch.account, line);
+      if (line.waiting.length === 0) lines.delete(key);
+      lines.set(key, line);
       line.waiting.push({ batch, resolve, reject });
-      line.events += batch.events.length;
+      shard.events += batch.events.length;
       if (scheduled) return;
       scheduled = true;
       // Waits for the other requests that are read in this turn of the event loop.
@@ -129,13 +141,15 @@ export const createWriteQueue = (keep: Keep, measure: Measure = () => {}, apart 
     });
 };
 
+export const createWriteQueue = (keep: Keep, measure?: Measure): WriteQueue => createQueue(keep, measure);
+
 /** The same on a cluster: a queue for each machine, so that a slow one holds up its own accounts only. */
-export const createWriteQueues = (machineOf: MachineOf, keep: Keep, measure?: Measure): WriteQueue => {
-  const queues = new Map<number, WriteQueue>();
+export const createWriteQueues = (placeOf: PlaceOf, keep: Keep, measure?: Measure): WriteQueue => {
+  const queues = new Map<number, ReturnType<typeof createQueue>>();
   return async (batch) => {
-    const machine = await machineOf(batch.account);
-    const queue = queues.get(machine) ?? createWriteQueue(keep, measure, true);
+    const { machine, shard } = await placeOf(batch.account);
+    const queue = queues.get(machine) ?? createQueue(keep, measure, true);
     queues.set(machine, queue);
-    return queue(batch);
+    return queue(batch, shard);
   };
 };

@@ -46,9 +46,10 @@ CREATE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgsql AS $$
   END $$;
 CREATE TRIGGER shard_called BEFORE INSERT ON shard_call FOR EACH ROW EXECUTE FUNCTION carry_out_shard_call();
 
--- The floor is read before the account's lock is taken, so that both are taken by one command. It is lower than it must be then, which
--- harms nobody (sequencer.ts).
-CREATE OR REPLACE FUNCTION begin_writing(ours integer, alone boolean)
+-- Begins a transaction of accounts that are in the same shards. The floor is read before the accounts' locks are taken, so that one command
+-- takes both kinds. It is lower than it must be then, which harms nobody (sequencer.ts).
+DROP FUNCTION begin_writing(integer, boolean);
+CREATE FUNCTION begin_writing(ours integer[], alone boolean)
 RETURNS TABLE (account integer, day integer, "clockDay" integer, version bigint, strict boolean, "browserCatalogue" boolean,
   "nextEventID" integer) LANGUAGE plpgsql AS $$
   #variable_conflict use_column
@@ -56,25 +57,40 @@ RETURNS TABLE (account integer, day integer, "clockDay" integer, version bigint,
     floor bigint;
     number bigint;
     shard bigint;
+    states json;
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(2305843009213693952);
     IF to_regclass('pg_dist_partition') IS NOT NULL THEN
       -- Until it is the same after the lock is taken: a shard that was divided meanwhile has become two others. 5: ShareLock, as of a write.
       LOOP
-        SELECT get_shard_id_for_distribution_column('account_position', ours) INTO shard;
+        SELECT get_shard_id_for_distribution_column('account_position', ours[1]) INTO shard;
         PERFORM lock_shard_metadata(5, ARRAY[shard]);
-        EXIT WHEN get_shard_id_for_distribution_column('account_position', ours) = shard;
+        EXIT WHEN get_shard_id_for_distribution_column('account_position', ours[1]) = shard;
       END LOOP;
+      IF EXISTS (
+        SELECT FROM unnest(ours) AS other WHERE get_shard_id_for_distribution_column('account_position', other) <> shard
+      ) THEN
+        RAISE EXCEPTION 'accounts of several shards';
+      END IF;
     END IF;
     SELECT last_value INTO floor FROM event_order;
-    INSERT INTO shard_call (account, sql, tables, bigints) VALUES (ours,
-      CASE WHEN alone THEN 'SELECT pg_advisory_xact_lock($2[1]), pg_advisory_xact_lock_shared($2[2])'
-      ELSE 'SELECT pg_advisory_xact_lock_shared($2[1]), pg_advisory_xact_lock_shared($2[2])' END,
-      '{}', ARRAY[3746994889972252672 + ours, 4611686018427387904 + floor]);
+    INSERT INTO shard_call (account, sql, tables, integers, bigints) VALUES (ours[1],
+      CASE WHEN alone THEN 'SELECT pg_advisory_xact_lock_shared($2[1]), pg_advisory_xact_lock($2[2] + one) FROM unnest($1) AS one'
+      ELSE 'SELECT pg_advisory_xact_lock_shared($2[1]), pg_advisory_xact_lock_shared($2[2] + one) FROM unnest($1) AS one' END,
+      '{}', ours, ARRAY[4611686018427387904 + floor, 3746994889972252672]);
     PERFORM pg_advisory_xact_lock_shared(4611686018427387904 + floor);
     -- After the locks: a reader who sees a greater number of another transaction then sees this one's locks, or its rows (sequencer.ts).
     SELECT nextval('owner_change_number') INTO number;
-    RETURN QUERY SELECT p.account, p.day, p."clockDay", p.catalogues, p.strict, p."browserCatalogue", p."nextEventID"
-      FROM account_position p
-      WHERE p.account = ours AND set_config('firsthand.change', number::text, true) IS NOT NULL;
+    IF cardinality(ours) = 1 THEN
+      RETURN QUERY SELECT p.account, p.day, p."clockDay", p.catalogues, p.strict, p."browserCatalogue", p."nextEventID"
+        FROM account_position p
+        WHERE p.account = ours[1] AND set_config('firsthand.change', number::text, true) IS NOT NULL;
+      RETURN;
+    END IF;
+    SELECT read_shards(p.account, 'SELECT account, day, "clockDay", catalogues AS version, strict, "browserCatalogue", "nextEventID"
+      FROM %1$s WHERE account = ANY ($1) AND set_config(''firsthand.change'', $2[1]::text, true) IS NOT NULL',
+      '{account_position}', ours, ARRAY[number], NULL, NULL, NULL)
+      INTO states FROM account_position p WHERE p.account = ours[1];
+    RETURN QUERY SELECT * FROM json_to_recordset(states) AS state (account integer, day integer, "clockDay" integer, version bigint,
+      strict boolean, "browserCatalogue" boolean, "nextEventID" integer);
   END $$;
