@@ -283,6 +283,9 @@ export interface Store extends ReportFeed, ReportNames {
   close(): Promise<void>;
 }
 
+/** Receives the failure of work that no request waits for, and what was not done. */
+export type OnFault = ((error: unknown, message: string) => void) | undefined;
+
 /** The request of an operation of the store. */
 export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
 

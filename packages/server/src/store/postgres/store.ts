@@ -99,6 +99,7 @@ const ofService = 0;
 interface Opening {
   readonly role: 'server' | 'beside';
   readonly create: boolean;
+  readonly onFault?: OnFault;
 }
 
 interface Prepared extends StoredRepeats {
@@ -107,7 +108,7 @@ interface Prepared extends StoredRepeats {
 }
 
 /** Migrates the database, and checks that it can be served. */
-const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<Prepared> => {
+const prepare = async (pool: ConnectionPool, { role, create }: Omit<Opening, 'onFault'>): Promise<Prepared> => {
   const db = await pool.take(ofService);
   try {
     const schema = await readSchema(db);
@@ -193,7 +194,7 @@ const accountOf = (request: unknown): number => {
 };
 
 /** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
-export const openPostgres = async (databaseURL: string, { role, create }: Opening): Promise<Store> => {
+export const openPostgres = async (databaseURL: string, { role, create, onFault }: Opening): Promise<Store> => {
   const first = openPools(databaseURL);
   const prepared = await prepare(first.writes, { role, create }).catch(async (error: unknown) => {
     await closePools(first);
@@ -319,7 +320,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   if (maintenance) listeners.add(maintenance.noteWrite);
   const endTending =
     role === 'server'
-      ? keepTending(() => withConnection(pools.writes, ofService, (db) => tendDays(db, Date.now())))
+      ? keepTending(() => withConnection(pools.writes, ofService, (db) => tendDays(db, Date.now())), onFault)
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
