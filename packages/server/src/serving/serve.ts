@@ -61,7 +61,12 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     if (metricsPort !== undefined) await tryListening({ host, port: metricsPort, setting: 'METRICS_PORT', log });
   };
   const opening = tryAll().then(() =>
-    openStore({ databaseURL: config.databaseURL, role: 'server', onFatal: (error) => fail(error) }),
+    openStore({
+      databaseURL: config.databaseURL,
+      role: 'server',
+      onFatal: (error) => fail(error),
+      onFault: (err, message) => log.error({ err }, message),
+    }),
   );
   // Loaded while the store's threads start, which takes equally long.
   const application = loadApplication(options.demo === true);

@@ -32,11 +32,14 @@ export const startTidying = (
 
   const deleteEvents = async (signal: AbortSignal, time: number, eventDays: number) => {
     let total = 0;
-    for (let deleted = perBatch; deleted === perBatch && !signal.aborted; await pause(signal)) {
-      deleted = await store.deleteEventsBefore({ time: time - eventDays * dayMs, most: perBatch, now: time });
-      total += deleted;
+    try {
+      for (let deleted = perBatch; deleted === perBatch && !signal.aborted; await pause(signal)) {
+        deleted = await store.deleteEventsBefore({ time: time - eventDays * dayMs, most: perBatch, now: time });
+        total += deleted;
+      }
+    } finally {
+      if (total > 0) log.info({ deleted: total, days: eventDays }, 'old events and refused requests deleted');
     }
-    if (total > 0) log.info({ deleted: total, days: eventDays }, 'old events and refused requests deleted');
   };
 
   const deleteEnded = async (signal: AbortSignal, time: number) => {
@@ -51,7 +54,7 @@ export const startTidying = (
         log.error({ err }, 'ended sessions and share links were not deleted'),
       );
       if (days !== undefined)
-        await deleteEvents(signal, time, days).catch((err) => log.error({ err }, 'old events were not deleted'));
+        await deleteEvents(signal, time, days).catch((err) => log.error({ err }, 'not all old events were deleted'));
     }
     return hourMs;
   });

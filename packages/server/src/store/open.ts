@@ -6,7 +6,7 @@ import type { Spread, SpreadOptions } from './postgres/database/citus.ts';
 import type { Restored } from './restored.ts';
 import type { Backups, FolderBackup } from './scheduled-backups.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
-import type { Store } from './store.ts';
+import type { OnFault, Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
 
 export interface StoreOptions {
@@ -18,6 +18,8 @@ export interface StoreOptions {
   readonly create?: boolean;
   /** Called when the state of the disk is unknown: send no more responses and end the process. */
   readonly onFatal: (error: Error) => void;
+  /** Called when work fails that no request waits for, once until it succeeds. The store tries it again. */
+  readonly onFault?: OnFault;
   /** How many events SQLite stores together (default: the usual sizes). PostgreSQL stores each event in its own row. */
   readonly arrangement?: Arrangement | undefined;
 }
@@ -33,10 +35,10 @@ const fileOf = (databaseURL: string): string => {
 
 /** Opens the database that the URL names. Throws StoreUnusable when the database cannot be served. */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
-  const { databaseURL, role, create = false, onFatal, arrangement } = options;
+  const { databaseURL, role, create = false, onFatal, onFault, arrangement } = options;
   if (isPostgres(databaseURL)) {
     const { openPostgres } = await import('./postgres/store.ts');
-    return openPostgres(databaseURL, { role, create });
+    return openPostgres(databaseURL, { role, create, onFault });
   }
   const sqlite = fileOf(databaseURL);
   const { openBeside, openMemoryStore, openServing } = await import('./sqlite/store.ts');

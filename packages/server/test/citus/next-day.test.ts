@@ -1,8 +1,9 @@
-// A worker that is away at midnight, or hangs: the accounts of the other begin the day without it.
+// A worker that is away, or hangs: the accounts of the other begin the day, and lose what is old, without it.
 import { expect, test } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import { onOneConnection } from '../../src/store/postgres/database/connection.ts';
+import { nextDayFinding } from '../../src/store/postgres/database/doctor.ts';
 import { tendDays } from '../../src/store/postgres/events/partitions.ts';
 import { daysKept } from '../../src/store/rules/received-day.ts';
 import { asking } from '../fixtures/postgres/asking.ts';
@@ -66,6 +67,38 @@ test.each([
     }
   },
 );
+
+test('while a worker is away, old events and refused requests of the other’s accounts are deleted, and doctor misses the next day', async () => {
+  const { databaseURL, store, other, lost, tend } = await openSites();
+  const deleteOld = () => store.deleteEventsBefore({ time: time + 1, most: 3 });
+  const nextDay = () => onOneConnection(databaseURL, (db) => nextDayFinding(db, time + day, 0));
+  try {
+    for (const site of [other, lost]) {
+      await site.server.logAt(time, {}, {}, {}, {});
+      const request = { operation: 'logEvent', input: {}, address: null, code: 'missing_field', message: '' } as const;
+      const { account, token } = site.server;
+      await store.keepRefused({ account, token, time, sender: 0, requests: [request] });
+    }
+    await cluster.stop('worker-2');
+    try {
+      expect(await deleteOld()).toBe(3);
+      await expect(deleteOld()).rejects.toMatchObject({ code: 'not_kept' });
+      expect(await other.events()).toEqual([]);
+      expect(await store.countRefused({ account: other.account })).toMatchObject([{ listed: 0, evicted: 1 }]);
+      await expect(tend(time + day)).rejects.toThrow();
+      expect(await nextDay()).toMatchObject({ ok: false });
+    } finally {
+      await cluster.start('worker-2');
+    }
+    await expect.poll(() => deleteOld().catch(() => 'not yet'), { timeout: 60_000 }).toBe(3);
+    expect(await deleteOld()).toBe(1);
+    expect(await lost.events()).toEqual([]);
+    await tend(time + day);
+    expect(await nextDay()).toMatchObject({ ok: true });
+  } finally {
+    await store.close();
+  }
+});
 
 test('while a worker hangs, the accounts of the other go on over midnight, beside a server that tends the days', async () => {
   const { databaseURL, store, other, lost, tend } = await openSites();

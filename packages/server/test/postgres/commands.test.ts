@@ -37,6 +37,11 @@ test('an account is made and a token revoked, where a server that runs notices',
   expect(JSON.parse(examined.stdout).finding).toMatchObject([
     { name: 'PostgreSQL', ok: true },
     { name: 'schema', ok: true },
+    {
+      name: 'partitions',
+      ok: true,
+      detail: expect.stringMatching(/^those of tomorrow, \d{4}-\d\d-\d\d, are not made yet/),
+    },
     { name: 'accounts', ok: true, detail: '1, with 0 live server tokens' },
     { name: 'clock', ok: true, detail: 'no event was received yet' },
     { name: 'refused requests', ok: true, detail: '2 listed, 0 gave way; firsthand refused list shows them' },

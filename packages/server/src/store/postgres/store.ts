@@ -3,7 +3,15 @@ import { Refusal } from '../../refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
 import type { AuditedName } from '../rules/accounts/audit.ts';
-import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
+import type {
+  EventBatch,
+  EventOutcome,
+  OnFault,
+  RefusedReplay,
+  ReplayedAnswer,
+  ReplayedWrite,
+  Store,
+} from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
@@ -63,6 +71,7 @@ import { closePools, openPools, separatePools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
 import { createErasures } from './erasure/erasures.ts';
 import { createWorkFinder, startMaintenance } from './erasure/maintenance.ts';
+import { createRetention } from './erasure/retention.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
@@ -90,6 +99,7 @@ const ofService = 0;
 interface Opening {
   readonly role: 'server' | 'beside';
   readonly create: boolean;
+  readonly onFault?: OnFault;
 }
 
 interface Prepared extends StoredRepeats {
@@ -98,7 +108,7 @@ interface Prepared extends StoredRepeats {
 }
 
 /** Migrates the database, and checks that it can be served. */
-const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<Prepared> => {
+const prepare = async (pool: ConnectionPool, { role, create }: Omit<Opening, 'onFault'>): Promise<Prepared> => {
   const db = await pool.take(ofService);
   try {
     const schema = await readSchema(db);
@@ -184,7 +194,7 @@ const accountOf = (request: unknown): number => {
 };
 
 /** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
-export const openPostgres = async (databaseURL: string, { role, create }: Opening): Promise<Store> => {
+export const openPostgres = async (databaseURL: string, { role, create, onFault }: Opening): Promise<Store> => {
   const first = openPools(databaseURL);
   const prepared = await prepare(first.writes, { role, create }).catch(async (error: unknown) => {
     await closePools(first);
@@ -311,7 +321,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   if (maintenance) listeners.add(maintenance.noteWrite);
   const endTending =
     role === 'server'
-      ? keepTending(() => withConnection(pools.writes, ofService, (db) => tendDays(db, Date.now())))
+      ? keepTending(() => withConnection(pools.writes, ofService, (db) => tendDays(db, Date.now())), onFault)
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
@@ -358,19 +368,12 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     replayRefused: audited('replayRefused', besideOthers, writes.replayRefused),
     mergeContact: audited('mergeContact', byItself, writes.mergeContact),
     unmergeContact: audited('unmergeContact', byItself, writes.unmergeContact),
-    async deleteEventsBefore(request) {
-      const withRefused = new Set(await readingOnce(listRefusedBefore)(request));
-      const { most, ...before } = request;
-      const left = { events: most, refused: most };
-      for (const account of await readingOnce(listNumbers)(undefined)) {
-        if (left.events === 0 && (left.refused === 0 || !withRefused.has(account))) continue;
-        const limits = { mostEvents: left.events, mostRefused: left.refused };
-        const deleted = await besideOthers(writes.deleteEventsBefore)({ ...before, ...limits, account });
-        left.events -= deleted.events;
-        left.refused -= deleted.refused;
-      }
-      return most - Math.min(left.events, left.refused);
-    },
+    deleteEventsBefore: createRetention({
+      machineOf,
+      listAccounts: () => readingOnce(listNumbers)(undefined),
+      listRefusedBefore: (accounts, time) => readingOnce((db) => listRefusedBefore(db, accounts, time))(accounts[0]),
+      deleteOf: besideOthers(writes.deleteEventsBefore),
+    }),
     async eraseContact(request) {
       const receipt = await erase(request);
       if (!receipt.complete) maintenance?.wake();

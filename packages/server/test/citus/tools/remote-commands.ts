@@ -86,7 +86,7 @@ export const isTwoPhase = ({ text }: RemoteCommand): boolean => /^(PREPARE TRANS
 
 /** What concerns several accounts: which of them have work to do, and partitions. */
 const isOfSeveral = ({ text }: RemoteCommand): boolean =>
-  /^SELECT DISTINCT account FROM |^SELECT worker_|\b(CREATE|ALTER|DROP) |^DELETE FROM public\.request_repeat_\d+ .*\bday\b/.test(
+  /^SELECT DISTINCT (account|day) FROM |^SELECT worker_|\b(CREATE|ALTER|DROP) |^DELETE FROM public\.request_repeat_\d+ .*\bday\b/.test(
     text,
   );
 

@@ -158,16 +158,22 @@ const assertDurable = async (client: pg.ClientBase): Promise<void> => {
   if (after.commit !== 'on') throw new StoreUnusable(`${which} cannot commit synchronously`);
 };
 
-/** Whether a server or a command uses the database: each has at least one connection with a slot. */
+/** The locks of slots. Each server, and each command that uses the database, has at least one connection with a slot. */
+const slotsHeld = `pg_locks
+  WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND objsubid = 1 AND classid::bigint = ${BigInt(lockKeys.slots) >> 32n}`;
+
+/** Whether a server or a command uses the database. */
 export const isServed = async (db: Connection): Promise<boolean> =>
+  (await db.one<{ served: boolean }>(`SELECT EXISTS (SELECT FROM ${slotsHeld}) AS served`)).served;
+
+/** Returns the age, in milliseconds, of the oldest connection of a server or of another command; 0: there is none. */
+export const servedMilliseconds = async (db: Connection): Promise<number> =>
   (
-    await db.one<{ served: boolean }>(`
-      SELECT EXISTS (
-        SELECT FROM pg_locks
-        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-          AND objsubid = 1 AND classid::bigint = ${BigInt(lockKeys.slots) >> 32n}
-      ) AS served`)
-  ).served;
+    await db.one<{ age: number }>(`
+      SELECT coalesce(extract(epoch FROM clock_timestamp() - min(backend_start)) * 1000, 0)::bigint AS age FROM pg_stat_activity
+      WHERE pid <> pg_backend_pid() AND pid IN (SELECT pid FROM ${slotsHeld})`)
+  ).age;
 
 /** Whether the tables are distributed over a Citus cluster. */
 const isSpreadOver = async (db: Connection): Promise<boolean> => {

@@ -7,10 +7,12 @@ import {
   quotaFindings,
   refusedFinding,
 } from '../../doctor-findings.ts';
+import { dayMilliseconds } from '../../rules/received-day.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
 import { readUnknownProxy } from '../accounts/unknown-proxy.ts';
+import { examineNextDay, notMade } from '../events/partitions.ts';
 import { examineCluster } from './cluster-findings.ts';
-import { onOneConnection, type TakenConnection } from './connection.ts';
+import { type Connection, onOneConnection, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
 const examineRows = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
@@ -33,6 +35,18 @@ const examineRows = async (db: TakenConnection, options: ExamineOptions): Promis
   ];
 };
 
+/** Reports tomorrow's partitions. Missing ones are made by the day's first event, which on a cluster fails while a worker is away. */
+export const nextDayFinding = async (db: Connection, now: number, patience?: number): Promise<Finding> => {
+  const { day, isMade, isDue } = await examineNextDay(db, now, patience);
+  const which = `those of tomorrow, ${new Date(day * dayMilliseconds).toISOString().slice(0, 10)}`;
+  const advice =
+    `are missing, though a server has been connected for two hours: search the servers’ logs for "${notMade}", ` +
+    'which gives the reason. Until they are made, tomorrow’s events may be refused';
+  const details = { made: 'are made', due: advice, early: 'are not made yet: a server makes them every hour' };
+  const state = isMade ? 'made' : isDue ? 'due' : 'early';
+  return { name: 'partitions', ok: state !== 'due', detail: `${which}, ${details[state]}` };
+};
+
 const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
   const { version } = await db.one<{ version: string }>("SELECT current_setting('server_version') AS version");
   const schema = await readSchema(db);
@@ -46,6 +60,7 @@ const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Fi
       detail: `${schema}; this program knows ${newest}${schema < newest ? ', and brings it there at start' : ''}`,
     },
     ...cluster.findings,
+    ...(schema === newest ? [await nextDayFinding(db, Date.now())] : []),
     ...(schema === newest && cluster.isWhole ? await examineRows(db, options) : []),
   ];
 };

@@ -53,6 +53,21 @@ export const machinesBy =
   async (account) =>
     (await placeOf(account)).machine;
 
+/** Returns the accounts of each machine. */
+export const byMachine = async (
+  accounts: readonly number[],
+  machineOf: MachineOf,
+): Promise<Map<number, [number, ...number[]]>> => {
+  const groups = new Map<number, [number, ...number[]]>();
+  for (const account of accounts) {
+    const machine = await machineOf(account);
+    const group = groups.get(machine);
+    if (group) group.push(account);
+    else groups.set(machine, [account]);
+  }
+  return groups;
+};
+
 /** A pool for each machine, as `open` opens it; `first` is the coordinator's. */
 export const separate = (first: ConnectionPool, open: () => ConnectionPool, machineOf: MachineOf): ConnectionPool => {
   const pools = new Map([[coordinator, first]]);

@@ -119,6 +119,10 @@ const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly E
   ]);
 };
 
+/** What deleteEventsBefore deletes of one account. */
+export type OldOfAccount = Omit<RequestOf<'deleteEventsBefore'>, 'most'> &
+  Record<'account' | 'mostEvents' | 'mostRefused', number>;
+
 export interface ErasureParts {
   readonly finder: ContactFinder;
   readonly dedup: Dedup;
@@ -298,12 +302,7 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
     /** Deletes up to `mostEvents` events and `mostRefused` refused requests of an account that were received before a time. Returns how many. */
     async deleteEventsBefore(
       db: Transaction,
-      {
-        time,
-        mostEvents,
-        mostRefused,
-        now = Infinity,
-      }: Omit<RequestOf<'deleteEventsBefore'>, 'most'> & Record<'account' | 'mostEvents' | 'mostRefused', number>,
+      { time, mostEvents, mostRefused, now = Infinity }: OldOfAccount,
     ): Promise<{ events: number; refused: number }> {
       await setLocally(db, walkingInOrder);
       const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, most: mostEvents, now }));

@@ -1,7 +1,7 @@
 /** Work that is not urgent: deleting the events of erased contacts, indexing contacts. Any server does it, one at a time. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Connection, lockKeys } from '../database/connection.ts';
-import type { MachineOf } from '../database/machines.ts';
+import { byMachine, type MachineOf } from '../database/machines.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The pause between checks for work. */
@@ -60,27 +60,18 @@ export const createWorkFinder = (ask: Ask, machineOf?: MachineOf, patience = mos
       throw error;
     }
   };
-  const byMachine = async (accounts: readonly number[], of: MachineOf) => {
-    const groups = new Map<number, number[]>();
-    try {
-      for (const account of accounts) {
-        const machine = await of(account);
-        groups.set(machine, [...(groups.get(machine) ?? []), account]);
-      }
-    } catch (error) {
+  const askMachines = async (accounts: readonly number[], of: MachineOf): Promise<number[]> => {
+    const groups = await byMachine(accounts, of).catch((error: unknown) => {
       note(accounts);
       throw error;
-    }
-    return groups;
-  };
-  const askMachines = async (groups: ReadonlyMap<number, readonly number[]>): Promise<number[]> => {
+    });
     const answers = [...groups].map(async ([machine, group]): Promise<readonly number[]> => {
       if (underWay.has(machine)) {
         note(group);
         return [];
       }
       underWay.add(machine);
-      const answer = askAbout(group, () => ask(group[0] as number, (db) => findWorkOf(db, group))).finally(() =>
+      const answer = askAbout(group, () => ask(group[0], (db) => findWorkOf(db, group))).finally(() =>
         underWay.delete(machine),
       );
       const nothing = wait(patience, [], { ref: false });
@@ -95,7 +86,7 @@ export const createWorkFinder = (ask: Ask, machineOf?: MachineOf, patience = mos
       const accounts = [...written];
       written = new Set();
       sinceAll += 1;
-      if (machineOf && sinceAll <= mostLeftOut) return askMachines(await byMachine(accounts, machineOf));
+      if (machineOf && sinceAll <= mostLeftOut) return askMachines(accounts, machineOf);
       sinceAll = 0;
       return askAbout(accounts, () => ask(0, findWork));
     },

@@ -5,7 +5,8 @@ import { openStore } from '../../open.ts';
 import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import type { Store } from '../../store.ts';
 import { onOneConnection } from '../database/connection.ts';
-import { keepTending, mostDays, tendDays } from './partitions.ts';
+import { nextDayFinding } from '../database/doctor.ts';
+import { keepTending, mostDays, notMade, tendDays } from './partitions.ts';
 
 /** The last day of a month. */
 const start = Date.UTC(2030, 0, 31, 12);
@@ -171,15 +172,63 @@ describe('the partitions', () => {
   });
 });
 
+describe('the finding about the next day', () => {
+  const examine = (databaseURL: string, time: number, patience?: number) =>
+    onOneConnection(databaseURL, (db) => nextDayFinding(db, time, patience));
+  const early = { ok: true, detail: 'those of tomorrow, 2030-02-02, are not made yet: a server makes them every hour' };
+  const made = { ok: true, detail: 'those of tomorrow, 2030-02-02, are made' };
+  const late = {
+    ok: false,
+    detail: expect.stringMatching(/^those of tomorrow, 2030-02-02, are missing, .*: search the servers’ logs/),
+  };
+
+  it('says what is missing, until it is made', async () => {
+    const { site, databaseURL, tend } = await open();
+    await log(site, 0, 'first');
+    expect(await examine(databaseURL, later(1), 0)).toMatchObject(late);
+    await tend(later(1));
+    expect(await examine(databaseURL, later(1), 0)).toMatchObject(made);
+  });
+
+  it('does not expect them on the first day with events, after many without, after midnight, or of a server that has just started', async () => {
+    const { site, databaseURL } = await open();
+    expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
+    await log(site, -daysKept, 'long-ago');
+    expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
+    await log(site, 1, 'first-of-today');
+    expect(await examine(databaseURL, later(1), 0)).toMatchObject(early);
+    const nextNoon = later(2);
+    const nextMidnight = nextNoon - 12 * 3_600_000;
+    expect(await examine(databaseURL, nextMidnight + 1, 2)).toMatchObject({ ok: true });
+    expect(await examine(databaseURL, nextNoon)).toMatchObject({ ok: true });
+    expect(await examine(databaseURL, nextNoon, 1)).toMatchObject({ ok: false });
+  });
+
+  it('does not expect them while no server runs', async () => {
+    const { site, store, databaseURL } = await open();
+    await log(site, 0, 'first');
+    stores.splice(stores.indexOf(store), 1);
+    await store.close();
+    expect(await examine(databaseURL, later(1), 1)).toMatchObject(early);
+  });
+});
+
 it('tends after a pause, again after each, sooner after a failure, and ends with the present call', async () => {
   const tend = vi.fn(async () => {});
-  const end = keepTending(tend, { first: 1, usual: 60_000, failed: 1 });
+  const onFault = vi.fn();
+  const end = keepTending(tend, onFault, { first: 1, usual: 60_000, failed: 1 });
   expect(tend).not.toHaveBeenCalled();
   await vi.waitUntil(() => tend.mock.calls.length === 1);
   await end();
-  tend.mockRejectedValue(new Error('a machine is away'));
-  const endFailing = keepTending(tend, { first: 1, usual: 60_000, failed: 1 });
+  expect(onFault).not.toHaveBeenCalled();
+  const away = new Error('a machine is away');
+  tend.mockRejectedValue(away);
+  const endFailing = keepTending(tend, onFault, { first: 1, usual: 1, failed: 1 });
   await vi.waitUntil(() => tend.mock.calls.length > 3);
+  // Once until it succeeds.
+  expect(onFault.mock.calls).toEqual([[away, expect.stringContaining(notMade)]]);
+  tend.mockResolvedValueOnce();
+  await vi.waitUntil(() => onFault.mock.calls.length === 2);
   await endFailing();
   const before = tend.mock.calls.length;
   await new Promise((resolve) => setTimeout(resolve, 20));

@@ -4,7 +4,14 @@
  */
 import { repeat } from '../../../repeat.ts';
 import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
-import { type Connection, lockKeys, setLocally, type TakenConnection } from '../database/connection.ts';
+import type { OnFault } from '../../store.ts';
+import {
+  type Connection,
+  lockKeys,
+  servedMilliseconds,
+  setLocally,
+  type TakenConnection,
+} from '../database/connection.ts';
 
 const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
 
@@ -148,17 +155,54 @@ export const tendDays = async (db: TakenConnection, now: number): Promise<void> 
 /** In milliseconds. The first spares a process that ends soon. */
 const usualPauses = { first: 300_000, usual: 3_600_000, failed: 60_000 };
 
-/** Calls `tend` after the first pause, and again and again. Returns a function that ends this, and resolves when the current call has ended. */
-export const keepTending = (tend: () => Promise<void>, pauses = usualPauses): (() => Promise<void>) => {
+/** Part of what is logged, which the operator searches for. */
+export const notMade = 'partitions were not made';
+
+/**
+ * Calls `tend` after the first pause, and again and again; calls `onFault` when it fails for the first time since it succeeded. Returns a
+ * function that ends this, and resolves when the current call has ended.
+ */
+export const keepTending = (
+  tend: () => Promise<void>,
+  onFault: OnFault,
+  pauses = usualPauses,
+): (() => Promise<void>) => {
   let isFirst = true;
+  let isFailing = false;
   return repeat(async () => {
-    if (!isFirst) {
-      return tend().then(
-        () => pauses.usual,
-        () => pauses.failed,
-      );
+    if (isFirst) {
+      isFirst = false;
+      return pauses.first;
     }
-    isFirst = false;
-    return pauses.first;
+    try {
+      await tend();
+      isFailing = false;
+      return pauses.usual;
+    } catch (error) {
+      if (!isFailing) onFault?.(error, `the next ${notMade}, or old ones were not dropped: tried again every minute`);
+      isFailing = true;
+      return pauses.failed;
+    }
   });
+};
+
+/** Within this time, in milliseconds, a server has tended the days at least once, even if it has left one call to another server. */
+export const longestWithoutTending = usualPauses.first + 2 * usualPauses.usual;
+
+/**
+ * Returns the day after `now`, whether its partitions are there, and whether they should be: a server has run for `patience`, the day began
+ * as long ago, and earlier days were begun, as prepareNextDays wants. `now` and `patience` are in milliseconds.
+ */
+export const examineNextDay = async (
+  db: Connection,
+  now: number,
+  patience = longestWithoutTending,
+): Promise<{ day: number; isMade: boolean; isDue: boolean }> => {
+  const today = toDay(now);
+  const { begun, made } = await readDays(db);
+  const isDue =
+    now - today * dayMilliseconds >= patience &&
+    begun.some((day) => day < today && day >= today - daysKept) &&
+    (await servedMilliseconds(db)) >= patience;
+  return { day: today + 1, isMade: made.includes(today + 1), isDue };
 };
