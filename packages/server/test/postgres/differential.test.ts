@@ -1,4 +1,7 @@
-/** Both drivers are asked the same, in the same order, and must answer the same; a cluster is watched for statements that ask several shards. */
+/**
+ * Both drivers are asked the same, in the same order, and must answer the same, and so must PostgreSQL with the statements for a cluster. A
+ * cluster is watched for statements that ask several shards.
+ */
 import { contactStatuses } from '@firsthand/contract/contact';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,6 +17,7 @@ import {
 } from '../citus/tools/remote-commands.ts';
 import { kind } from '../fixtures/database.ts';
 import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
+import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
 import { tinySegments } from '../fixtures/small-segments.ts';
 import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
 
@@ -413,12 +417,16 @@ beforeAll(async () => {
   const onFatal = (error: Error) => {
     throw error;
   };
-  const other = await newMigratedDatabase();
+  const others = [await newMigratedDatabase()];
   if (kind === 'citus') {
-    parts = await readShardParts(other);
-    await logRemoteCommands(other);
+    parts = await readShardParts(others[0] as string);
+    await logRemoteCommands(others[0] as string);
+  } else {
+    const pretended = await newMigratedDatabase();
+    await pretendCluster(pretended);
+    others.push(pretended);
   }
-  for (const databaseURL of ['sqlite::memory:', other]) {
+  for (const databaseURL of ['sqlite::memory:', ...others]) {
     stores.push(await openStore({ databaseURL, role: 'server', onFatal, arrangement: tinySegments }));
   }
 });
@@ -438,12 +446,12 @@ test('whatever is done, SQLite and PostgreSQL answer the same', { timeout: 600_0
     let start = nextStart();
     while (start <= end) start = nextStart();
     played += 1;
-    const [one, other] = (await Promise.all(
+    const [one, ...others] = (await Promise.all(
       stores.map((store) => createPlayer(store, `account-${played}`, start)),
-    )) as [Player, Player];
+    )) as [Player, ...Player[]];
     const all = [...beginnings, ...actions];
     for (const [index, each] of all.entries()) {
-      const [expected, answer] = await Promise.all([one.play(each), other.play(each)]);
+      const [expected, ...answers] = await Promise.all([one, ...others].map(async (player) => player.play(each)));
       const isRefused = typeof expected === 'object' && expected !== null && 'refused' in expected;
       if (!isRefused) count(each.do);
       if (each.do === 'erase' && !isRefused) {
@@ -452,11 +460,12 @@ test('whatever is done, SQLite and PostgreSQL answer the same', { timeout: 600_0
         else expect(left, 'events that an erasure leaves').toBe(0);
         if (left > 0) count('leave what is claimed');
       }
-      expect(neutral(answer), `to ${each.do}, which comes ${index}th`).toEqual(neutral(expected));
+      for (const answer of answers)
+        expect(neutral(answer), `to ${each.do}, which comes ${index}th`).toEqual(neutral(expected));
       end = one.now();
       if (index % 10 !== 9 && index !== all.length - 1) continue;
-      const [seen, seenThere] = await Promise.all([one.look(), other.look()]);
-      expect(neutral(seenThere), `after ${index + 1} actions`).toEqual(neutral(seen));
+      const [seen, ...seenThere] = await Promise.all([one, ...others].map((player) => player.look()));
+      for (const there of seenThere) expect(neutral(there), `after ${index + 1} actions`).toEqual(neutral(seen));
     }
   };
   const same = fc.asyncProperty(actions, async (actions) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { pretendCitus } from '../../../../test/fixtures/postgres/pretended-citus.ts';
 import { migrateStore } from '../../open.ts';
 import { monthSQL, repeatsSQL } from '../events/partitions.ts';
 import { accountTables, localTables } from './citus.ts';
@@ -90,16 +91,7 @@ test('without Citus nothing is spread, and it is said why', async () => {
 });
 
 test('with it, each table is spread once, however often that is asked, and not without workers unless it is told so', async () => {
-  // What Citus has, as far as it is asked.
-  await asking(
-    databaseURL,
-    `CREATE TABLE pg_dist_partition (logicalrelid regclass, partkey text);
-     CREATE TABLE pg_dist_node (isactive boolean, shouldhaveshards boolean, groupid integer);
-     INSERT INTO pg_dist_node VALUES (true, true, 0);
-     CREATE FUNCTION create_distributed_table(regclass, text, colocate_with text) RETURNS void LANGUAGE sql
-       AS 'INSERT INTO pg_dist_partition VALUES ($1, $2)';
-     CREATE FUNCTION create_distributed_function(regprocedure) RETURNS void LANGUAGE sql AS ''`,
-  );
+  await pretendCitus(databaseURL);
   const spread = async () => {
     const rows = await asking<{ name: string }>(
       databaseURL,

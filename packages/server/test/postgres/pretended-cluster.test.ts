@@ -1,0 +1,53 @@
+// What a server sends to a cluster, where Citus is only pretended: commits of several accounts, as they are without Citus.
+import { expect, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';
+import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
+import { createSite, type Site } from '../fixtures/site.ts';
+import { nextStart } from '../fixtures/store.ts';
+
+const count = 40;
+
+/** How many transactions that write have begun: each draws a number. */
+const begunIn = async (databaseURL: string): Promise<number> => {
+  const rows = await asking<{ begun: number }>(
+    databaseURL,
+    'SELECT last_value::integer AS begun FROM owner_change_number',
+  );
+  return rows[0]?.begun ?? 0;
+};
+
+test('accounts that share a commit each have what they were sent, once', async () => {
+  const databaseURL = await newMigratedDatabase();
+  await pretendCluster(databaseURL);
+  const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  try {
+    const time = nextStart();
+    const sites: Site[] = [];
+    for (let nth = 0; nth < count; nth += 1) sites.push(await createSite(store, { time }));
+    const logAll = (eventUUID: string) =>
+      Promise.all(
+        sites.map(({ server }, nth) =>
+          server.log({ eventUUID, userUUID: 'user-of-all' }, { userUUID: `user-of-${nth}` }),
+        ),
+      );
+    const kept = { kept: true };
+    // The first begins each account's day.
+    expect(await logAll('event-first')).toEqual(sites.map(() => [kept, kept]));
+    const before = await begunIn(databaseURL);
+    expect(await logAll('event-second')).toEqual(sites.map(() => [kept, kept]));
+    const repeated = await logAll('event-second');
+    expect(repeated).toEqual(sites.map(() => [{ kept: false, duplicate: true }, kept]));
+    expect((await begunIn(databaseURL)) - before).toBeLessThan(count / 2);
+    for (const [nth, site] of sites.entries()) {
+      const events = await site.events();
+      const named = events.filter(({ userUUID }) => userUUID === 'user-of-all');
+      expect(named.map(({ eventUUID }) => eventUUID)).toEqual(['event-first', 'event-second']);
+      expect(events).toHaveLength(named.length + 3);
+      expect(await site.events({ userUUID: `user-of-${nth}` })).toHaveLength(3);
+      expect(await site.count()).toBe(5);
+    }
+  } finally {
+    await store.close();
+  }
+});
