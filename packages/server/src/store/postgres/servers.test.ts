@@ -21,6 +21,7 @@ import {
 import { readMigrations } from '../migrations.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
+import { lockKeys } from './database/connection.ts';
 import { toBodies } from './events/event-body.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
@@ -282,6 +283,44 @@ describe('the order', () => {
       await other.end();
     }
     expect(await servers[0].getEvents({ account: slow.account, order: 'asc', limit: 9 })).toMatchObject({ events: [] });
+  });
+
+  test('is not waited for longer than five seconds by a write, on whichever machine the lock is', async () => {
+    const { databaseURL, servers } = await openServers(1);
+    const site = await createSite(servers[0]);
+    const other = new pg.Client(databaseURL);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT * FROM begin_writing($1, true)', [[site.account]]);
+    try {
+      await expect(logAt(servers[0], site, site.time, { eventUUID: 'event-late' })).rejects.toMatchObject({
+        code: 'not_kept',
+        cause: { code: '55P03' },
+      });
+    } finally {
+      await other.end();
+    }
+    await logAt(servers[0], site, site.time, { eventUUID: 'event-late' });
+    expect(await site.events()).toHaveLength(1);
+  });
+
+  test('of an erasure is after a write that names the contact, and may still be committed where the contact is', async () => {
+    const { databaseURL, servers } = await openServers(1);
+    const site = await createSite(servers[0]);
+    const { contactUUID } = await site.server.createContact({ address: 'ann@example.com', userUUID: null });
+    const other = new pg.Client(databaseURL);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query(
+      `SELECT pg_advisory_xact_lock_shared(${lockKeys.contacts} + contact % 64) FROM contact WHERE account = $1`,
+      [site.account],
+    );
+    try {
+      await expect(site.erase(contactUUID)).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
+    } finally {
+      await other.end();
+    }
+    await site.erase(contactUUID);
   });
 
   test('has one eventID for a name, whichever server lists it first, also while names change', async () => {

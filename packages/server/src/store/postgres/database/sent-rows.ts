@@ -6,7 +6,8 @@
 import { byType, type ElementType, integersIn } from './arrays.ts';
 import type { AccountConnection, TakenConnection } from './connection.ts';
 
-type Asked = AccountConnection & Pick<TakenConnection, 'isSpread'>;
+/** A connection that says whether it is to a cluster. */
+export type SpreadConnection = AccountConnection & Pick<TakenConnection, 'isSpread'>;
 type Column = readonly [name: string, type: ElementType];
 
 interface Parts {
@@ -115,7 +116,7 @@ const toOne = ({ statement: { one }, arrays: [accounts, ...columns] }: SentRows)
 };
 
 /** Runs a statement and returns its rows; on a cluster, they come as JSON unless it has a text of its own there. */
-export const readRows = async <Row>(db: Asked, sent: SentRows): Promise<Row[]> => {
+export const readRows = async <Row>(db: SpreadConnection, sent: SentRows): Promise<Row[]> => {
   if (!db.isSpread) return db.all<Row>(sent.statement.sql, sent.arrays);
   const one = toOne(sent);
   if (one) return db.all<Row>(...one);
@@ -125,7 +126,7 @@ export const readRows = async <Row>(db: Asked, sent: SentRows): Promise<Row[]> =
 };
 
 /** Runs statements that return no rows; on a cluster, in one command. */
-export const writeRows = async (db: Asked, ...sent: readonly [SentRows, ...SentRows[]]): Promise<void> => {
+export const writeRows = async (db: SpreadConnection, ...sent: readonly [SentRows, ...SentRows[]]): Promise<void> => {
   if (!db.isSpread) {
     await Promise.all(sent.map(({ statement, arrays }) => db.run(statement.sql, arrays)));
     return;

@@ -7,7 +7,9 @@
 
 import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { usersOf } from '../contacts/statements.ts';
+import { bigints, integers } from '../database/arrays.ts';
 import { type AccountConnection, lockKeys, Overtaken } from '../database/connection.ts';
+import { aboutRows, type SpreadConnection, writeRows } from '../database/sent-rows.ts';
 
 /** Holds the rows of users. A transaction adds statements of a user only while it holds the user's row. */
 export const holdUsers = (db: AccountConnection, users: readonly number[]): Promise<unknown> =>
@@ -54,17 +56,19 @@ const contactLocks = 64;
 
 /**
  * Takes advisory locks, not `FOR KEY SHARE`: PostgreSQL grants the latter ahead of an erasure that already waits, which could then
- * wait for ever.
+ * wait for ever. On a cluster they are taken where the contacts are, and held as long as the transaction may still commit there.
  */
-const lockContacts = (db: AccountConnection, contacts: readonly number[], how: 'alone' | 'shared') =>
-  db.run(
-    `SELECT pg_advisory_xact_lock${how === 'shared' ? '_shared' : ''}(${lockKeys.contacts} + key)
-     FROM (SELECT DISTINCT contact % ${contactLocks} AS key FROM unnest($1::bigint[]) AS contact ORDER BY key) AS keys`,
-    [contacts],
-  );
+const locking = (take: string) =>
+  aboutRows([['lock', 'bigint']], ({ given }) => `SELECT ${take}(${lockKeys.contacts} + lock) FROM ${given}`);
+const lockingContacts = { alone: locking('pg_advisory_xact_lock'), shared: locking('pg_advisory_xact_lock_shared') };
+const lockContacts = (db: SpreadConnection, contacts: readonly number[], how: keyof typeof lockingContacts) => {
+  const locks = [...new Set(contacts.map((contact) => contact % contactLocks))].sort((a, b) => a - b);
+  const arrays = [integers(locks, () => db.account), bigints(locks, (lock) => lock)];
+  return writeRows(db, { statement: lockingContacts[how], arrays });
+};
 
 /** Prevents the erasure of contacts until this transaction ends. Throws Overtaken when one is already erased. */
-export const holdContacts = async (db: AccountConnection, contacts: readonly number[]): Promise<void> => {
+export const holdContacts = async (db: SpreadConnection, contacts: readonly number[]): Promise<void> => {
   if (contacts.length === 0) return;
   const [, { found }] = await Promise.all([
     lockContacts(db, contacts, 'shared'),
@@ -80,7 +84,7 @@ export const holdContacts = async (db: AccountConnection, contacts: readonly num
  * Holds everything that is erased with contacts who are one person: no other transaction adds to it or changes it before this one
  * ends. Only events of their users can still be stored; they get later sequences. Throws Overtaken when rows changed meanwhile.
  */
-export const holdPerson = async (db: AccountConnection, group: readonly number[]) => {
+export const holdPerson = async (db: SpreadConnection, group: readonly number[]) => {
   const [seen, found] = await Promise.all([readContacts(db, group), usersOf(db, group)]);
   const [, , , rows, linked] = await Promise.all([
     holdUsers(db, found),

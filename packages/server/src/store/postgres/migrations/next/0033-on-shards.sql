@@ -74,10 +74,11 @@ RETURNS TABLE (account integer, day integer, "clockDay" integer, version bigint,
       END IF;
     END IF;
     SELECT last_value INTO floor FROM event_order;
-    INSERT INTO shard_call (account, sql, tables, integers, bigints) VALUES (ours[1],
-      CASE WHEN alone THEN 'SELECT pg_advisory_xact_lock_shared($2[1]), pg_advisory_xact_lock($2[2] + one) FROM unnest($1) AS one'
-      ELSE 'SELECT pg_advisory_xact_lock_shared($2[1]), pg_advisory_xact_lock_shared($2[2] + one) FROM unnest($1) AS one' END,
-      '{}', ours, ARRAY[4611686018427387904 + floor, 3746994889972252672]);
+    -- How long a lock is waited for holds there, too, from now on.
+    INSERT INTO shard_call (account, sql, tables, integers, bigints, texts) VALUES (ours[1],
+      'SELECT set_config(''lock_timeout'', $5[1], true), pg_advisory_xact_lock_shared($2[1]), '
+      || CASE WHEN alone THEN 'pg_advisory_xact_lock' ELSE 'pg_advisory_xact_lock_shared' END || '($2[2] + one) FROM unnest($1) AS one',
+      '{}', ours, ARRAY[4611686018427387904 + floor, 3746994889972252672], ARRAY[current_setting('lock_timeout')]);
     PERFORM pg_advisory_xact_lock_shared(4611686018427387904 + floor);
     -- After the locks: a reader who sees a greater number of another transaction then sees this one's locks, or its rows (sequencer.ts).
     SELECT nextval('owner_change_number') INTO number;
