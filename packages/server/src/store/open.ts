@@ -19,7 +19,7 @@ export interface StoreOptions {
   /** Called when the state of the disk is unknown: send no more responses and end the process. */
   readonly onFatal: (error: Error) => void;
   /** Called when work fails that no request waits for, once until it succeeds. The store tries it again. */
-  readonly onFault?: OnFault;
+  readonly onFault?: OnFault | undefined;
   /** How many events SQLite stores together (default: the usual sizes). PostgreSQL stores each event in its own row. */
   readonly arrangement?: Arrangement | undefined;
 }

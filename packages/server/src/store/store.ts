@@ -226,7 +226,7 @@ export interface Store extends ReportFeed, ReportNames {
    * Deletes up to `most` of the oldest events that were received before `time`, and up to `most` requests that were refused before; returns how
    * many events, or how many refused requests if those were more: when that is `most`, more may be left. A received time
    * after `now` comes from a server clock that was ahead: such an event counts as received when the next event with a
-   * believable time was. While a machine of a cluster is away, this deletes what the others have; when that is fewer than `most`, it throws.
+   * believable time was. While a machine of a cluster is away, this deletes the rows of the others, and throws once fewer than `most` are left there.
    */
   deleteEventsBefore(request: { time: number; most: number; now?: number }): Promise<number>;
 
@@ -284,7 +284,7 @@ export interface Store extends ReportFeed, ReportNames {
 }
 
 /** Receives the failure of work that no request waits for, and what was not done. */
-export type OnFault = ((error: unknown, message: string) => void) | undefined;
+export type OnFault = (error: unknown, message: string) => void;
 
 /** The request of an operation of the store. */
 export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];

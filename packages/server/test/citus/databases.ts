@@ -94,23 +94,29 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Closes the databases of files that have ended, and of tests of this file: Citus keeps three connections to each node for every one. */
-const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
+/** The databases of files that have ended, and of tests of this file that have. */
+const listEnded = async (clusterURL: string, run: string): Promise<string[]> => {
   const rows = await asking<{ name: string }>(
     clusterURL,
     `SELECT datname AS name FROM pg_database WHERE datname LIKE '${prefixOf(run)}%' AND datallowconn
        AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datname = pg_database.datname
          AND backend_type = 'client backend' AND application_name NOT LIKE 'citus%')`,
   );
-  for (const { name } of rows) {
+  return rows.flatMap(({ name }) => {
     const [, pid, nth] = /_(\d+)_(\d+)$/.exec(name) ?? [];
-    if (
-      pid === undefined ||
-      (isRunning(Number(pid)) && (Number(pid) !== process.pid || Number(nth) > made - mostInUse))
-    )
-      continue;
-    await onEach(await urlsOf(clusterURL, name), closing(name));
-  }
+    if (pid === undefined) return [];
+    const isInUse = isRunning(Number(pid)) && (Number(pid) !== process.pid || Number(nth) > made - mostInUse);
+    return isInUse ? [] : [name];
+  });
+};
+
+/** Closes these, because Citus keeps three connections to each node for every one. */
+const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
+  if ((await listEnded(clusterURL, run)).length === 0) return;
+  // Two processes that close the same database at once fail.
+  await alone(clusterURL, async () => {
+    for (const name of await listEnded(clusterURL, run)) await onEach(await urlsOf(clusterURL, name), closing(name));
+  });
 };
 
 /** Makes a database that is spread; answers its URL on the coordinator. */

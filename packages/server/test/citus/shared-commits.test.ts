@@ -1,4 +1,4 @@
-// Events of several accounts in one commit: of those whose rows are in the same shards, wherever these are by then.
+// Accounts whose rows are in the same shards share commits, also after a shard was divided.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -58,7 +58,7 @@ test('accounts that are in the same shards share commits, and each has what it w
   await expectOf('event-first', 'event-second');
 });
 
-test('an account that has got shards of its own meanwhile shares none with those of before', async () => {
+test('events are stored once when an account gets shards of its own', async () => {
   const [first] = sites as [Site];
   await asking(
     databaseURL,

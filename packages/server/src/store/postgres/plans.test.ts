@@ -1,4 +1,5 @@
-// How PostgreSQL answers what it is asked most: by an index, and from the months that it needs.
+// How PostgreSQL answers what it is asked most: by an index, and from the months that it needs. On a cluster, statements about sent rows run
+// inside a function, and their plans are not seen.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../test/fixtures/plans.ts';

@@ -193,6 +193,44 @@ describe('an eventUUID', () => {
   });
 });
 
+test('a write waits for its account’s lock for five seconds, on whichever machine it is', async () => {
+  const { databaseURL, servers } = await openServers(1);
+  const site = await createSite(servers[0]);
+  const other = new pg.Client(databaseURL);
+  await other.connect();
+  await other.query('BEGIN');
+  await other.query('SELECT * FROM begin_writing($1, true)', [[site.account]]);
+  try {
+    await expect(logAt(servers[0], site, site.time, { eventUUID: 'event-late' })).rejects.toMatchObject({
+      code: 'not_kept',
+      cause: { code: '55P03' },
+    });
+  } finally {
+    await other.end();
+  }
+  await logAt(servers[0], site, site.time, { eventUUID: 'event-late' });
+  expect(await site.events()).toHaveLength(1);
+});
+
+test('an erasure waits for whoever holds the contact, where its rows are, and is refused after five seconds', async () => {
+  const { databaseURL, servers } = await openServers(1);
+  const site = await createSite(servers[0]);
+  const { contactUUID } = await site.server.createContact({ address: 'ann@example.com', userUUID: null });
+  const other = new pg.Client(databaseURL);
+  await other.connect();
+  await other.query('BEGIN');
+  await other.query(
+    `SELECT pg_advisory_xact_lock_shared(${lockKeys.contacts} + contact % 64) FROM contact WHERE account = $1`,
+    [site.account],
+  );
+  try {
+    await expect(site.erase(contactUUID)).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
+  } finally {
+    await other.end();
+  }
+  await site.erase(contactUUID);
+});
+
 describe('the order', () => {
   test('leaves nobody behind who follows it: what is committed late comes before what is not settled yet', async () => {
     const { servers } = await openServers(4);
@@ -283,44 +321,6 @@ describe('the order', () => {
       await other.end();
     }
     expect(await servers[0].getEvents({ account: slow.account, order: 'asc', limit: 9 })).toMatchObject({ events: [] });
-  });
-
-  test('is not waited for longer than five seconds by a write, on whichever machine the lock is', async () => {
-    const { databaseURL, servers } = await openServers(1);
-    const site = await createSite(servers[0]);
-    const other = new pg.Client(databaseURL);
-    await other.connect();
-    await other.query('BEGIN');
-    await other.query('SELECT * FROM begin_writing($1, true)', [[site.account]]);
-    try {
-      await expect(logAt(servers[0], site, site.time, { eventUUID: 'event-late' })).rejects.toMatchObject({
-        code: 'not_kept',
-        cause: { code: '55P03' },
-      });
-    } finally {
-      await other.end();
-    }
-    await logAt(servers[0], site, site.time, { eventUUID: 'event-late' });
-    expect(await site.events()).toHaveLength(1);
-  });
-
-  test('of an erasure is after a write that names the contact, and may still be committed where the contact is', async () => {
-    const { databaseURL, servers } = await openServers(1);
-    const site = await createSite(servers[0]);
-    const { contactUUID } = await site.server.createContact({ address: 'ann@example.com', userUUID: null });
-    const other = new pg.Client(databaseURL);
-    await other.connect();
-    await other.query('BEGIN');
-    await other.query(
-      `SELECT pg_advisory_xact_lock_shared(${lockKeys.contacts} + contact % 64) FROM contact WHERE account = $1`,
-      [site.account],
-    );
-    try {
-      await expect(site.erase(contactUUID)).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
-    } finally {
-      await other.end();
-    }
-    await site.erase(contactUUID);
   });
 
   test('has one eventID for a name, whichever server lists it first, also while names change', async () => {

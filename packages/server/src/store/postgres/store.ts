@@ -63,6 +63,7 @@ import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
 import { createMergeWriter } from './contacts/merges.ts';
 import { createUsers } from './contacts/users.ts';
+import { listUnspread } from './database/citus.ts';
 import { type AccountConnection, type ConnectionPool, codeOf, hasTable, Overtaken } from './database/connection.ts';
 import { createPostgresRoom } from './database/disk-space.ts';
 import { coordinator, createPlaces, machinesBy } from './database/machines.ts';
@@ -99,7 +100,7 @@ const ofService = 0;
 interface Opening {
   readonly role: 'server' | 'beside';
   readonly create: boolean;
-  readonly onFault?: OnFault;
+  readonly onFault?: OnFault | undefined;
 }
 
 interface Prepared extends StoredRepeats {
@@ -108,7 +109,7 @@ interface Prepared extends StoredRepeats {
 }
 
 /** Migrates the database, and checks that it can be served. */
-const prepare = async (pool: ConnectionPool, { role, create }: Omit<Opening, 'onFault'>): Promise<Prepared> => {
+const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<Prepared> => {
   const db = await pool.take(ofService);
   try {
     const schema = await readSchema(db);
@@ -121,6 +122,12 @@ const prepare = async (pool: ConnectionPool, { role, create }: Omit<Opening, 'on
       throw new StoreUnusable('this database has an older schema: start a server with this Firsthand first');
     }
     await migrate(db);
+    const unspread = db.isSpread ? await listUnspread(db) : [];
+    if (unspread.length > 0) {
+      throw new StoreUnusable(
+        `not spread over the cluster yet: ${unspread.join(', ')}; firsthand migrate --citus spreads them`,
+      );
+    }
     if (await hasTable(db, 'copying')) {
       throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
     }

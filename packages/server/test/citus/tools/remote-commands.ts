@@ -84,7 +84,7 @@ export const partsIn = (commands: readonly RemoteCommand[], parts: ReadonlyMap<s
 /** Whether it belongs to a commit in two phases, which the coordinator has to remember between them. */
 export const isTwoPhase = ({ text }: RemoteCommand): boolean => /^(PREPARE TRANSACTION|COMMIT PREPARED)/.test(text);
 
-/** What concerns several accounts: which of them have work to do, and partitions. */
+/** Commands that concern several accounts: which of them have work, on which days they are, and partitions. */
 const isOfSeveral = ({ text }: RemoteCommand): boolean =>
   /^SELECT DISTINCT (account|day) FROM |^SELECT worker_|\b(CREATE|ALTER|DROP) |^DELETE FROM public\.request_repeat_\d+ .*\bday\b/.test(
     text,

@@ -148,7 +148,7 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder, writer: 
     async linkUser(db: Transaction, { token, userUUID, time, ...named }: RequestOf<'linkUser'>) {
       const { contact, contactUUID, account } = await contacts.byName(db, named);
       const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
-      await Promise.all([holdUsers(db, [user]), holdContacts(db, [contact])]);
+      await Promise.all([holdUsers(db, [user]), holdContacts([[db, [contact]]])]);
       const { exists, sequence } = await link(db, { user, contact, verified: true, claim: null, token, time });
       return { exists, linkID: String(sequence), contactUUID };
     },

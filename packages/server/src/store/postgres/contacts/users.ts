@@ -3,6 +3,7 @@ import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { aboutRows, inserting, readRows, writeRows } from '../database/sent-rows.ts';
+import { holdingUsers } from '../transactions/held-rows.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -31,7 +32,7 @@ const mostRemembered = 50_000;
 export const keyOfUser = ({ account, userUUID }: UserName): string => `${account} ${userUUID}`;
 
 const userUUIDs = (names: readonly UserName[]) => texts(names, ({ userUUID }) => userUUID);
-const accountsOf = (rows: readonly { readonly account: number }[]) => integers(rows, ({ account }) => account);
+const accountsOf = (rows: readonly { readonly account: number }[]) => rows.map(({ account }) => account);
 
 const finding = aboutRows(
   [['userUUID', 'text']],
@@ -67,7 +68,7 @@ const holding = aboutRows(
   ({ given, table }) => `
     SELECT t."user" FROM ${given} JOIN ${table('user')} t ON t.account = given.account AND t."user" = given."user"
     ORDER BY t."user" FOR NO KEY UPDATE OF t`,
-  `SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE`,
+  holdingUsers,
 );
 const seeing = aboutRows(
   [
@@ -88,16 +89,13 @@ const listingChanged = aboutRows(
     ['user', 'bigint'],
     ['change', 'bigint'],
   ],
-  ({ given, table }) => {
-    const statement = table('statement');
-    return `
+  ({ given, table }) => `
     INSERT INTO ${table('contact_changed')} (account, contact, change)
     SELECT DISTINCT s.account, s.contact, given.change
-    FROM ${given} JOIN ${statement} s ON s.account = given.account AND s."user" = given."user"
+    FROM ${given} JOIN ${table('statement')} s ON s.account = given.account AND s."user" = given."user"
     WHERE s.contact IS NOT NULL AND s.sequence >= coalesce(
-      (SELECT max(v.sequence) FROM ${statement} v
-       WHERE v.account = s.account AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`;
-  },
+      (SELECT max(v.sequence) FROM ${table('statement')} v
+       WHERE v.account = s.account AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`,
 );
 
 /** Returns the current day of one of a transaction's accounts. */
@@ -136,7 +134,11 @@ export const createUsers = () => {
 
   const read = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
     type Row = UserName & { user: number; firstDay: number | null; lastDay: number | null };
-    const rows = await readRows<Row>(db, { statement: finding, arrays: [accountsOf(names), userUUIDs(names)] });
+    const rows = await readRows<Row>(db, {
+      statement: finding,
+      accounts: accountsOf(names),
+      columns: [userUUIDs(names)],
+    });
     return rows.map(({ firstDay, lastDay, ...user }) => ({
       ...user,
       // A user without events cannot get its first event on a day before the current one.
@@ -160,7 +162,8 @@ export const createUsers = () => {
     const numbers = db.isSpread ? await drawNumbers(db, 'user_number', names.length) : undefined;
     const rows = await readRows<UserName & { user: number }>(db, {
       statement: numbers ? addingNames : numberingNames,
-      arrays: [accountsOf(names), userUUIDs(names), ...(numbers ? [bigints(numbers, (user) => user)] : [])],
+      accounts: accountsOf(names),
+      columns: [userUUIDs(names), ...(numbers ? [bigints(numbers, (user) => user)] : [])],
     });
     const made = rows.map((row): User => {
       const day = dayIn(db, row.account);
@@ -171,7 +174,8 @@ export const createUsers = () => {
     const times = bigints(made, () => time);
     await writeRows(db, {
       statement: addingUsers,
-      arrays: [accountsOf(made), bigints(made, ({ user }) => user), userUUIDs(made), days, days, times],
+      accounts: accountsOf(made),
+      columns: [bigints(made, ({ user }) => user), userUUIDs(made), days, days, times],
     });
     db.whenCommitted(() => made.forEach(remember));
     return made;
@@ -212,8 +216,9 @@ export const createUsers = () => {
       const numbersOf = (users: readonly User[]) => bigints(users, ({ user }) => user);
       const days = integers(news, ({ account }) => dayIn(db, account));
       await Promise.all([
-        readRows(db, { statement: holding, arrays: [accountsOf(held), numbersOf(held)] }),
-        news.length > 0 && writeRows(db, { statement: seeing, arrays: [accountsOf(news), numbersOf(news), days] }),
+        readRows(db, { statement: holding, accounts: accountsOf(held), columns: [numbersOf(held)] }),
+        news.length > 0 &&
+          writeRows(db, { statement: seeing, accounts: accountsOf(news), columns: [numbersOf(news), days] }),
       ]);
       db.whenCommitted(() => {
         for (const user of news) remember({ ...user, seenOn: dayIn(db, user.account) });
@@ -227,7 +232,8 @@ export const createUsers = () => {
       const changes = bigints(users, () => sequence);
       await writeRows(db, {
         statement: listingChanged,
-        arrays: [accountsOf(users), bigints(users, ({ user }) => user), changes],
+        accounts: accountsOf(users),
+        columns: [bigints(users, ({ user }) => user), changes],
       });
     },
   };

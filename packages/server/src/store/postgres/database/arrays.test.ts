@@ -78,7 +78,7 @@ test('what is made of each item is its value', async () => {
   ).toEqual(['10', '20']);
 });
 
-test('arrays of one type, put together, lie where it is said', async () => {
+test('arrays of one type are concatenated, and each slice finds its elements', async () => {
   const lying = { bytes: () => Buffer.from('00ff10', 'hex'), ends: [1, 1, 3] };
   const arrays = [
     bigints([1, null], same),
@@ -89,9 +89,8 @@ test('arrays of one type, put together, lie where it is said', async () => {
     byteas(lying),
   ];
   const { values, slices } = byType(arrays);
-  expect(slices.map(({ count }) => count)).toEqual([2, 1, 0, 3, 1, 3]);
   expect(values.map((value) => value === null)).toEqual([false, false, false, true, false]);
-  const told = slices.map(({ sql }, nth) => `(${sql})::text[] AS "${nth}"`).join(', ');
+  const told = slices.map((slice, nth) => `(${slice})::text[] AS "${nth}"`).join(', ');
   const typed = `WITH sent AS (SELECT $1::integer[], $2::bigint[], $3::bytea[], $4::uuid[], $5::text[]) SELECT ${told} FROM sent`;
   expect((await client.query(typed, values)).rows).toEqual([
     { 0: ['1', null], 1: ['7'], 2: [], 3: ['a', '', 'ä'], 4: [String(2 ** 40)], 5: ['\\x00', '\\x', '\\xff10'] },

@@ -2,6 +2,7 @@
  * Encodes columns as PostgreSQL arrays in binary format (array_recv in arrayfuncs.c); node-postgres sends the buffers unchanged.
  * Text format takes several times as long to write and to parse.
  */
+/** In the order of the parameters of read_shards, and of the columns of shard_call (0033-on-shards.sql). */
 const oids = { integer: 23, bigint: 20, bytea: 17, uuid: 2950, text: 25 } as const;
 export type ElementType = keyof typeof oids;
 
@@ -48,13 +49,6 @@ export const integers = <Item>(items: readonly Item[], of: (item: Item) => numbe
     at = array.writeInt32BE(of(item), at);
   }
   return array;
-};
-
-/** The elements of what `integers` has made. */
-export const integersIn = (array: Buffer): number[] => {
-  const found: number[] = [];
-  for (let at = headBytes + lengthBytes; at < array.length; at += lengthBytes + 4) found.push(array.readInt32BE(at));
-  return found;
 };
 
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
@@ -110,27 +104,20 @@ export const byteas = ({ bytes, ends }: Lying): Buffer => {
 const typeAt = 8;
 const countAt = 12;
 
-interface Slice {
-  /** SQL for the array. */
-  readonly sql: string;
-  /** How many elements it has. */
-  readonly count: number;
-}
-
 /**
- * Puts arrays together, into one of each type: $1 of integers, $2 of bigints, and so on, in the order of the types; null where there is none.
- * Returns where each array lies in them.
+ * Concatenates arrays of the same type: $1 holds all integers, $2 all bigints, and so on in the order of `oids`; null for a type without arrays.
+ * `slices` has SQL for each given array.
  */
-export const byType = (arrays: readonly Buffer[]): { values: (Buffer | null)[]; slices: Slice[] } => {
+export const byType = (arrays: readonly Buffer[]): { values: (Buffer | null)[]; slices: string[] } => {
   const types = Object.keys(oids) as ElementType[];
   const parts = types.map(() => ({ count: 0, elements: [] as Buffer[] }));
-  const slices = arrays.map((array): Slice => {
+  const slices = arrays.map((array) => {
     const nth = types.findIndex((type) => oids[type] === array.readInt32BE(typeAt));
     const part = parts[nth] as (typeof parts)[number];
-    const count = array.readInt32BE(countAt);
+    const first = part.count + 1;
     part.elements.push(array.subarray(headBytes));
-    part.count += count;
-    return { sql: `$${nth + 1}[${part.count - count + 1}:${part.count}]`, count };
+    part.count += array.readInt32BE(countAt);
+    return `$${nth + 1}[${first}:${part.count}]`;
   });
   const values = parts.map(({ count, elements }, nth) =>
     elements.length === 0

@@ -71,7 +71,9 @@ test('only tables of the coordinator are referred to, and only by such', async (
 
 test('every statement about tables of accounts names the account', () => {
   const folder = fileURLToPath(new URL('..', import.meta.url));
-  const about = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|USING)\\s+"?(?:${accountTables.join('|')})"?\\b(?! SET NULL)`);
+  const about = new RegExp(
+    `\\b(?:FROM|JOIN|INTO|UPDATE|USING)\\s+(?:"|\\$\\{table\\(')?(?:${accountTables.join('|')})\\b(?! SET NULL)`,
+  );
   const texts = /`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
   // These read all of a database, or one table of all accounts.
   const ofAll = /^(copy\/(export|copy)|database\/doctor|events\/partitions)\.ts$/;

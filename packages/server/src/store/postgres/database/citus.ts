@@ -1,6 +1,6 @@
 /** Distributes the tables over a Citus cluster: all rows of an account are in the shards of one group, on one machine. */
 import { StoreUnusable } from '../../unusable.ts';
-import { lockKeys, onOneConnection, type TakenConnection } from './connection.ts';
+import { type Connection, lockKeys, onOneConnection, type TakenConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 
 /**
@@ -59,6 +59,15 @@ export const accountTables = [
   'shard_call',
 ] as const;
 
+/** Returns the tables of accounts that are not distributed. */
+export const listUnspread = async (db: Connection): Promise<string[]> => {
+  const rows = await db.all<{ name: string }>(
+    'SELECT relname AS name FROM pg_dist_partition JOIN pg_class c ON c.oid = logicalrelid',
+  );
+  const spread = new Set(rows.map(({ name }) => name));
+  return accountTables.filter((table) => !spread.has(table));
+};
+
 /** What has been distributed, and over how many machines. */
 export interface Spread {
   readonly workers: number;
@@ -99,12 +108,11 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
     throw new StoreUnusable(
       'no worker is registered, so that all tables would stay on this machine: SELECT citus_add_node(…) adds one; --citus-without-workers spreads nevertheless',
     );
-  const rows = await db.all<{ name: string }>('SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition');
-  const spreadAlready = new Set(rows.map(({ name }) => name.replaceAll('"', '')));
+  const unspread = new Set(await listUnspread(db));
   const [first, ...others] = accountTables;
   const tables: string[] = [];
   const distribute = async (table: string, colocatedWith: string) => {
-    if (spreadAlready.has(table)) return;
+    if (!unspread.has(table)) return;
     await db.run("SELECT create_distributed_table($1, 'account', colocate_with := $2)", [`"${table}"`, colocatedWith]);
     tables.push(table);
   };

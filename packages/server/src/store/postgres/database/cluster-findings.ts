@@ -1,7 +1,7 @@
 /** Examines a Citus cluster for `firsthand doctor`: which machine has what, and whether it can stay so. */
 import type { Finding } from '../../doctor-findings.ts';
 import { readUsage } from '../accounts/usage.ts';
-import { accountTables } from './citus.ts';
+import { listUnspread } from './citus.ts';
 import type { Connection } from './connection.ts';
 
 /** Returns the workers that do not respond, or that other machines cannot reach. */
@@ -46,11 +46,7 @@ const readWorkers = async (db: Connection, parts: readonly Part[]): Promise<Work
 };
 
 const tablesFinding = async (db: Connection): Promise<Finding> => {
-  const rows = await db.all<{ name: string }>(
-    'SELECT relname AS name FROM pg_dist_partition JOIN pg_class c ON c.oid = logicalrelid',
-  );
-  const spread = new Set(rows.map(({ name }) => name));
-  const missing = accountTables.filter((table) => !spread.has(table));
+  const missing = await listUnspread(db);
   const detail = `not spread yet: ${missing.join(', ')}; firsthand migrate --citus spreads them`;
   return { name: 'spread tables', ok: missing.length === 0, detail: missing.length === 0 ? 'all' : detail };
 };

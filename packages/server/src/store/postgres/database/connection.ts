@@ -12,7 +12,7 @@ export interface Connection {
   run(sql: string, values?: readonly unknown[]): Promise<number>;
 }
 
-/** A connection whose statements are about one account: each has the account's number as its first value. */
+/** A connection of one account. Its statements have the account's number as first value, except those about sent rows (sent-rows.ts). */
 export interface AccountConnection extends Connection {
   /** 0: the service itself, which has an audit log and nothing else. */
   readonly account: number;

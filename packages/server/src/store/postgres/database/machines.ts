@@ -8,7 +8,7 @@ import type { Connection, ConnectionPool } from './connection.ts';
 /** Where the rows of an account are. */
 export interface Place {
   readonly machine: number;
-  /** The one that has its row of `account_position`. Accounts with the same are in the same shards, and can be in one transaction. */
+  /** The shard of `account_position` that has the account's row. Accounts with the same shard share the shards of all tables. */
   readonly shard: number;
 }
 
@@ -23,8 +23,8 @@ export const coordinator = 0;
 const mostRemembered = 50_000;
 
 /**
- * An account that has moved is asked for on connections of its earlier machine for up to so long, which costs only the separation. One that has
- * got another shard does not begin a transaction together with others.
+ * An account that has moved is asked for on connections of its earlier machine for up to so long, which costs only the separation. A
+ * transaction that finds accounts in different shards fails, and each batch is stored by itself.
  */
 const millisecondsRemembered = 60_000;
 
@@ -48,6 +48,7 @@ export const createPlaces = (ask: Ask): PlaceOf => {
   };
 };
 
+/** Returns a function that finds only the machine. */
 export const machinesBy =
   (placeOf: PlaceOf): MachineOf =>
   async (account) =>

@@ -3,7 +3,7 @@
  * are of accounts in the same shards, and the same statement runs on these (0033-on-shards.sql): Citus plans a text with one
  * table and `account = $1` once for a connection, and any other each time, which takes longer than it runs (test/citus/README.md).
  */
-import { byType, type ElementType, integersIn } from './arrays.ts';
+import { byType, type ElementType, integers } from './arrays.ts';
 import type { AccountConnection, TakenConnection } from './connection.ts';
 
 /** A connection that says whether it is to a cluster. */
@@ -19,6 +19,10 @@ interface Parts {
   readonly table: (name: string) => string;
 }
 
+/**
+ * Returns the SQL of a statement. On a cluster it is a format of PostgreSQL's format(), and may be a part of WITH: it must not contain "%", and
+ * only the last of several statements may begin with WITH.
+ */
 type ToSQL = (parts: Parts) => string;
 
 interface RowStatement {
@@ -30,11 +34,14 @@ interface RowStatement {
   readonly one?: string | undefined;
 }
 
-/** A statement and its rows: the accounts, as integers, and the columns in their order. */
+/** A statement and its rows: the account of each, and the columns in their order. */
 export interface SentRows {
   readonly statement: RowStatement;
-  readonly arrays: readonly Buffer[];
+  readonly accounts: readonly number[];
+  readonly columns: readonly Buffer[];
 }
+
+const arraysOf = ({ accounts, columns }: SentRows): Buffer[] => [integers(accounts, (account) => account), ...columns];
 
 /** In the list of a SELECT: in FROM, PostgreSQL stores the elements of each array before it reads them. */
 const givenBy = (columns: readonly Column[], arrays: readonly string[]): string =>
@@ -68,6 +75,7 @@ export const insertRows = (
 ): string => {
   const names = ['account', ...columns.map(([column]) => column)].map((column) => `"${column}"`);
   const others = Object.keys(equal).map((column) => `"${column}"`);
+  // ON CONFLICT names the table by this alias: a shard has another name.
   return `INSERT INTO ${table(name)} AS "${name}" (${[...names, ...others].join(', ')})
     SELECT ${[...names, ...Object.values(equal)].join(', ')} FROM ${given} ${end}`;
 };
@@ -78,18 +86,15 @@ export const inserting = (name: string, columns: readonly Column[], insertion?: 
 
 /** The SQL of statements for shards, the tables whose shards it names, and the values of all arrays, one array of each type. */
 const toShards = (sent: readonly SentRows[]) => {
-  const { values, slices } = byType(sent.flatMap(({ arrays }) => arrays));
+  const { values, slices } = byType(sent.flatMap(arraysOf));
   const tables: string[] = [];
   let at = 0;
-  const texts = sent.map(({ statement: { columns, toSQL }, arrays }) => {
-    const own = slices.slice(at, at + arrays.length);
-    at += arrays.length;
+  const texts = sent.map(({ statement: { columns, toSQL }, accounts }) => {
+    const own = slices.slice(at, at + 1 + columns.length);
+    at += own.length;
     return toSQL({
-      given: givenBy(
-        columns,
-        own.map(({ sql }) => sql),
-      ),
-      count: String(own[0]?.count),
+      given: givenBy(columns, own),
+      count: String(accounts.length),
       table: (name) => `%${tables.push(`"${name}"`)}$s`,
     });
   });
@@ -103,21 +108,16 @@ const readShards = `
 const writeShards = `
   INSERT INTO shard_call (account, sql, tables, integers, bigints, byteas, uuids, texts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
-/** The account of all rows, if they are of one. */
-const onlyAccount = (accounts: Buffer): number | undefined => {
-  const all = new Set(integersIn(accounts));
-  return all.size === 1 ? [...all][0] : undefined;
-};
-
 /** For a cluster: the text that Citus plans once, and its values, if the statement has one and the rows are of one account. */
-const toOne = ({ statement: { one }, arrays: [accounts, ...columns] }: SentRows) => {
-  const account = one && onlyAccount(accounts as Buffer);
-  return account === undefined || !one ? undefined : ([one, [account, ...columns]] as const);
-};
+const toOne = ({ statement: { one }, accounts, columns }: SentRows) =>
+  one && new Set(accounts).size === 1 ? ([one, [accounts[0], ...columns]] as const) : undefined;
 
-/** Runs a statement and returns its rows; on a cluster, they come as JSON unless it has a text of its own there. */
+/**
+ * Runs a statement and returns its rows. On a cluster they come as JSON unless the statement has a text of its own there: columns must be
+ * numbers, text, booleans or null.
+ */
 export const readRows = async <Row>(db: SpreadConnection, sent: SentRows): Promise<Row[]> => {
-  if (!db.isSpread) return db.all<Row>(sent.statement.sql, sent.arrays);
+  if (!db.isSpread) return db.all<Row>(sent.statement.sql, arraysOf(sent));
   const one = toOne(sent);
   if (one) return db.all<Row>(...one);
   const { sql, tables, values } = toShards([sent]);
@@ -125,10 +125,13 @@ export const readRows = async <Row>(db: SpreadConnection, sent: SentRows): Promi
   return rows ?? [];
 };
 
-/** Runs statements that return no rows; on a cluster, in one command. */
+/**
+ * Runs statements that return no rows. On a cluster several are one command: all but the last must be INSERT, UPDATE or DELETE, and none sees what
+ * another has written.
+ */
 export const writeRows = async (db: SpreadConnection, ...sent: readonly [SentRows, ...SentRows[]]): Promise<void> => {
   if (!db.isSpread) {
-    await Promise.all(sent.map(({ statement, arrays }) => db.run(statement.sql, arrays)));
+    await Promise.all(sent.map((each) => db.run(each.statement.sql, arraysOf(each))));
     return;
   }
   const one = sent.length === 1 ? toOne(sent[0]) : undefined;

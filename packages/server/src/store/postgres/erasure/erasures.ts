@@ -119,7 +119,7 @@ const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly E
   ]);
 };
 
-/** What deleteEventsBefore deletes of one account. */
+/** The request to delete old events and refused requests of one account. */
 export type OldOfAccount = Omit<RequestOf<'deleteEventsBefore'>, 'most'> &
   Record<'account' | 'mostEvents' | 'mostRefused', number>;
 

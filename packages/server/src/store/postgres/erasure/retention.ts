@@ -14,6 +14,7 @@ interface Parts {
   readonly deleteOf: (request: OldOfAccount) => Promise<{ readonly events: number; readonly refused: number }>;
 }
 
+/** Returns deleteEventsBefore. Throws the failure of a machine that is away once the others have nothing left. */
 export const createRetention = ({
   machineOf = async () => coordinator,
   listAccounts,
@@ -32,20 +33,16 @@ export const createRetention = ({
 
   const deleteOld = async ({ most, ...before }: RequestOf<'deleteEventsBefore'>): Promise<number> => {
     const left = { events: most, refused: most };
-    const accounts = await listAccounts();
-    const withRefused = new Set<number>();
-    for (const [machine, group] of await byMachine(accounts, machineOf)) {
+    for (const [machine, accounts] of await byMachine(await listAccounts(), machineOf)) {
       await unlessAway(machine, async () => {
-        for (const account of await listRefusedBefore(group, before.time)) withRefused.add(account);
-      });
-    }
-    for (const account of accounts) {
-      if (left.events === 0 && (left.refused === 0 || !withRefused.has(account))) continue;
-      await unlessAway(await machineOf(account), async () => {
-        const limits = { mostEvents: left.events, mostRefused: left.refused };
-        const deleted = await deleteOf({ ...before, ...limits, account });
-        left.events -= deleted.events;
-        left.refused -= deleted.refused;
+        const withRefused = new Set(await listRefusedBefore(accounts, before.time));
+        for (const account of accounts) {
+          if (left.events === 0 && (left.refused === 0 || !withRefused.has(account))) continue;
+          const limits = { mostEvents: left.events, mostRefused: left.refused };
+          const deleted = await deleteOf({ ...before, ...limits, account });
+          left.events -= deleted.events;
+          left.refused -= deleted.refused;
+        }
       });
     }
     const deleted = most - Math.min(left.events, left.refused);

@@ -60,7 +60,7 @@ const remembering = aboutRows(repeatColumns, (parts) => {
   SELECT CASE WHEN count(*) < ${parts.count} THEN encode(coalesce(string_agg(key, ''), ''), 'hex') END AS fresh FROM kept`;
 });
 
-const accountsOf = (sent: readonly SentEvent[]) => integers(sent, ({ account }) => account);
+const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
 const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
   bigints(sent, ({ holder }) => holder),
   uuids(sent, ({ key }) => key),
@@ -102,7 +102,8 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       const [rows, erased] = await Promise.all([
         readRows<{ key: string }>(db, {
           statement: finding,
-          arrays: [accountsOf(keys), ...columnsOf(keys), integers(keys, ({ since }) => since)],
+          accounts: accountsOf(keys),
+          columns: [...columnsOf(keys), integers(keys, ({ since }) => since)],
         }),
         withErased
           ? db.all<{ key: string }>(
@@ -123,7 +124,8 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       const days = integers(ordered, ({ account }) => db.of(account).currentDay.day);
       const [row] = await readRows<{ fresh: string | null }>(db, {
         statement: remembering,
-        arrays: [accountsOf(ordered), ...columnsOf(ordered), days],
+        accounts: accountsOf(ordered),
+        columns: [...columnsOf(ordered), days],
       });
       const { fresh } = row as { fresh: string | null };
       if (fresh === null) return () => true;

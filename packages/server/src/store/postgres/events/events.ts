@@ -284,8 +284,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     });
     const bodies = createBodies(entries.length);
     for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
-    const arrays = [
-      integers(entries, accountOf),
+    const columns = [
       bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
       bigints(sequences, (sequence) => sequence),
       bigints(entries, (entry) => (isOfBoth(entry) ? userOf(entry) : null)),
@@ -302,7 +301,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       eventTime: event.eventTime,
       bytes: eventBytes(event),
     }));
-    return [{ statement: insertingEvents, arrays }, ...rollupsOf(db, counted)];
+    return [{ statement: insertingEvents, accounts: entries.map(accountOf), columns }, ...rollupsOf(db, counted)];
   };
 
   /** Updates the days of the contacts that events of an account were logged with, and records their users. */
@@ -345,8 +344,10 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
         [...seen],
         both.flatMap(({ user }) => user ?? []),
       ),
-      ...byAccount(entries.filter(({ named }) => named !== null)).map(([account, group]) =>
-        holdContacts(db.of(account), distinct(group.flatMap(({ named }) => named ?? []))),
+      holdContacts(
+        byAccount(entries.filter(({ named }) => named !== null)).map(
+          ([account, group]) => [db.of(account), distinct(group.flatMap(({ named }) => named ?? []))] as const,
+        ),
       ),
     ]);
     const links = await findLinks(db, both);

@@ -164,7 +164,7 @@ export const notMade = 'partitions were not made';
  */
 export const keepTending = (
   tend: () => Promise<void>,
-  onFault: OnFault,
+  onFault: OnFault | undefined,
   pauses = usualPauses,
 ): (() => Promise<void>) => {
   let isFirst = true;

@@ -3,7 +3,7 @@
  * another's commit; reads add up the rows of all slots.
  */
 import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
-import { bigints, integers } from '../database/arrays.ts';
+import { bigints } from '../database/arrays.ts';
 import { inserting, type SentRows, writeRows } from '../database/sent-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -43,11 +43,15 @@ const toRows = (
   { totals, days }: { totals: readonly Row<TotalSum>[]; days: readonly Row<DaySum>[] },
 ): [SentRows, SentRows] => {
   const accountsOf = (rows: readonly { readonly account: number | null }[]) =>
-    integers(rows, ({ account }) => account as number);
+    rows.map(({ account }) => account as number);
   const slots = (rows: readonly unknown[]) => bigints(rows, () => slot);
   return [
-    { statement: addingTotals, arrays: [accountsOf(totals), ...columnsOf(totals, ...totalColumns), slots(totals)] },
-    { statement: addingDays, arrays: [accountsOf(days), ...columnsOf(days, ...dayColumns), slots(days)] },
+    {
+      statement: addingTotals,
+      accounts: accountsOf(totals),
+      columns: [...columnsOf(totals, ...totalColumns), slots(totals)],
+    },
+    { statement: addingDays, accounts: accountsOf(days), columns: [...columnsOf(days, ...dayColumns), slots(days)] },
   ];
 };
 
@@ -57,7 +61,7 @@ const sumsOf = (events: readonly CountedEvent[]) => {
   return sums.take();
 };
 
-/** What adds the events that this transaction stores to the rollups. Sequences must ascend. */
+/** Returns the statements that add stored events to the rollups. Sequences must ascend. */
 export const rollupsOf = ({ slot }: Pick<Transaction, 'slot'>, events: readonly CountedEvent[]): [SentRows, SentRows] =>
   toRows(slot, sumsOf(events));
 

@@ -7,16 +7,17 @@
 
 import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { usersOf } from '../contacts/statements.ts';
-import { bigints, integers } from '../database/arrays.ts';
+import { bigints } from '../database/arrays.ts';
 import { type AccountConnection, lockKeys, Overtaken } from '../database/connection.ts';
 import { aboutRows, type SpreadConnection, writeRows } from '../database/sent-rows.ts';
 
+/** Of one account. */
+export const holdingUsers =
+  'SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE';
+
 /** Holds the rows of users. A transaction adds statements of a user only while it holds the user's row. */
 export const holdUsers = (db: AccountConnection, users: readonly number[]): Promise<unknown> =>
-  db.all(
-    'SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE',
-    [db.account, users],
-  );
+  db.all(holdingUsers, [db.account, users]);
 
 /** Holds the rows of those users that no other transaction holds, and returns these users. */
 export const holdFreeUsers = async (db: AccountConnection, users: readonly number[]): Promise<Set<number>> => {
@@ -54,30 +55,41 @@ export const haveSameKeys = (one: ContactRow, other: ContactRow | undefined): bo
 /** Contacts share this many advisory locks, because PostgreSQL's lock table holds only some thousands. */
 const contactLocks = 64;
 
-/**
- * Takes advisory locks, not `FOR KEY SHARE`: PostgreSQL grants the latter ahead of an erasure that already waits, which could then
- * wait for ever. On a cluster they are taken where the contacts are, and held as long as the transaction may still commit there.
- */
 const locking = (take: string) =>
   aboutRows([['lock', 'bigint']], ({ given }) => `SELECT ${take}(${lockKeys.contacts} + lock) FROM ${given}`);
 const lockingContacts = { alone: locking('pg_advisory_xact_lock'), shared: locking('pg_advisory_xact_lock_shared') };
+
+/**
+ * Takes advisory locks, not `FOR KEY SHARE`: PostgreSQL grants the latter ahead of an erasure that already waits, which could then
+ * wait for ever. On a cluster these locks are taken where the contacts are, and held as long as the transaction may still commit there.
+ */
 const lockContacts = (db: SpreadConnection, contacts: readonly number[], how: keyof typeof lockingContacts) => {
   const locks = [...new Set(contacts.map((contact) => contact % contactLocks))].sort((a, b) => a - b);
-  const arrays = [integers(locks, () => db.account), bigints(locks, (lock) => lock)];
-  return writeRows(db, { statement: lockingContacts[how], arrays });
+  return writeRows(db, {
+    statement: lockingContacts[how],
+    accounts: locks.map(() => db.account),
+    columns: [bigints(locks, (lock) => lock)],
+  });
 };
 
-/** Prevents the erasure of contacts until this transaction ends. Throws Overtaken when one is already erased. */
-export const holdContacts = async (db: SpreadConnection, contacts: readonly number[]): Promise<void> => {
-  if (contacts.length === 0) return;
-  const [, { found }] = await Promise.all([
-    lockContacts(db, contacts, 'shared'),
-    db.one<{ found: number }>(
-      'SELECT count(*) AS found FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])',
-      [db.account, contacts],
+/** Contacts, and a connection of their account. */
+type ContactsOf = readonly [db: SpreadConnection, contacts: readonly number[]];
+
+/** Prevents the erasure of contacts, of accounts in the same shards, until this transaction ends. Throws Overtaken when one is already erased. */
+export const holdContacts = async (groups: readonly ContactsOf[]): Promise<void> => {
+  const [first] = groups;
+  if (!first) return;
+  const all = groups.flatMap(([, contacts]) => contacts);
+  const [, ...counts] = await Promise.all([
+    lockContacts(first[0], all, 'shared'),
+    ...groups.map(([{ account, one }, contacts]) =>
+      one<{ found: number }>(
+        'SELECT count(*) AS found FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])',
+        [account, contacts],
+      ),
     ),
   ]);
-  if (found < new Set(contacts).size) throw new Overtaken();
+  if (counts.reduce((sum, { found }) => sum + found, 0) < new Set(all).size) throw new Overtaken();
 };
 
 /**

@@ -70,7 +70,7 @@ const gone: Omit<AccountState, 'account'> = {
   nextEventID: 1,
 };
 
-/** How often a transaction that conflicts with another is tried. */
+/** How often a transaction that conflicts with another is tried, not counting those that found a day to begin: one or two for each account. */
 const mostTries = 10;
 
 const notKept = (cause: unknown): Refusal =>
@@ -198,12 +198,19 @@ export const write = async <Value>(
   work: (transaction: Transaction) => Promise<Value>,
   onCommit: OnCommit = () => {},
 ): Promise<Value> => {
+  const list = listOf(accounts);
+  let begun = 0;
   for (let tries = 1; ; tries += 1) {
     try {
-      const list = listOf(accounts);
       return await withConnection(pool, list[0] as number, (db) => carryOut(db, mode, list, work, onCommit));
     } catch (error) {
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work);
+      if (error instanceof DayMissing || error instanceof OtherDay) {
+        tries -= 1;
+        begun += 1;
+        if (begun > mostTries + 2 * list.length)
+          throw new Error('a day that was begun is not under way', { cause: error });
+      }
       if (error instanceof DayMissing) {
         const { day, receivedTime } = error;
         const days = await withConnection(pool, 0, (db) => prepareDay(db, day));

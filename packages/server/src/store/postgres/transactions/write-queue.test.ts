@@ -76,7 +76,7 @@ describe('batches', () => {
 
   test('on a cluster wait for the commit of their shard that is under way, unless they are many, and share the next', async () => {
     const { keep, commits, goOn } = createKeeper();
-    // Of odd and even accounts.
+    // Odd accounts are in shard 1, even ones in shard 0.
     const ask = createWriteQueues(async (account) => ({ machine: 1, shard: account % 2 }), keep);
     const of = (account: number, count: number) => ask({ ...batchOf(count), account });
     const asked = [of(1, 1)];
@@ -143,6 +143,28 @@ describe('batches', () => {
     expect(commits).toEqual([[1, 2, 3], [1], [2], [3]]);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(settled[1]).toMatchObject({ reason: fault });
+  });
+
+  test('of other accounts are stored when one account must wait too long for a lock', async () => {
+    const late = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '55P03' }) });
+    const { keep, commits, goOn } = createKeeper((batches) =>
+      batches.some(({ account }) => account === 2) ? late : undefined,
+    );
+    const ask = createWriteQueue(keep);
+    const sent = [
+      [1, 10],
+      [2, 20],
+      [2, 21],
+      [3, 30],
+    ] as const;
+    const settling = Promise.allSettled(sent.map(([account, count]) => ask({ ...batchOf(count), account })));
+    for (let commit = 0; commit < 4; commit += 1) {
+      await turn();
+      await goOn();
+    }
+    expect(commits).toEqual([[10, 20, 21, 30], [10], [20, 21], [30]]);
+    const settled = await settling;
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
   });
 
   test('are all refused when the database is away', async () => {

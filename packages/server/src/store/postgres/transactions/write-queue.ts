@@ -4,6 +4,7 @@
  */
 import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
+import { codeOf, isConflict } from '../database/connection.ts';
 import type { PlaceOf } from '../database/machines.ts';
 
 /** Parallel commits, each on its own connection: while PostgreSQL syncs one, the others are written. */
@@ -18,6 +19,9 @@ const enoughEvents = 1_000;
 /** Approximate limit of events per commit. All clients of a commit get their responses when it ends. */
 const mostEvents = 4_000;
 
+/** lock_not_available */
+const lockTimeout = '55P03';
+
 interface Queued {
   readonly batch: EventBatch;
   readonly resolve: (outcomes: EventOutcome[]) => void;
@@ -28,11 +32,21 @@ export type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
 type Keep = (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>;
 type Measure = (events: number, seconds: number) => void;
 
+/** Whether others can be stored nevertheless: a Refusal says that the database cannot store anything now, unless it waited for a lock. */
+const isOfOne = (error: unknown): boolean =>
+  !(error instanceof Refusal) || isConflict(error.cause) || codeOf(error.cause) === lockTimeout;
+
+/** Divides what could not be stored together: by account, then by batch. Returns nothing when it cannot be divided, or need not be. */
+const partsOf = (taken: readonly Queued[], error: unknown): (readonly Queued[])[] => {
+  const accounts = new Set(taken.map(({ batch }) => batch.account));
+  if (!isOfOne(error) || taken.length === 1) return [];
+  if (accounts.size > 1) return [...accounts].map((account) => taken.filter(({ batch }) => batch.account === account));
+  return error instanceof Refusal ? [] : taken.map((each) => [each]);
+};
+
 /** What waits of an account. */
 interface Line {
   readonly waiting: Queued[];
-  /** The account's commits under way. */
-  commits: number;
   readonly shard: Shard;
 }
 
@@ -44,28 +58,27 @@ interface Shard {
 
 /**
  * Returns a function that stores a batch of an account in a shard; without Citus, all are in one. `keep` stores several in one commit. When it
- * fails, each batch is stored by itself, unless a Refusal says that the database cannot store anything now. `measure` receives the events
+ * fails, each account is stored by itself, and then each batch, unless the database cannot store anything now. `measure` receives the events
  * and the duration of each commit. `apart`: on a cluster, where a commit has accounts of one shard and takes several times as long, a shard has
  * one commit under way at a time unless many of its events wait.
  */
 const createQueue = (keep: Keep, measure: Measure = () => {}, apart = false) => {
-  /** The accounts that have batches waiting or a commit under way, by account and shard. The one that has waited longest comes first. */
+  /** The accounts that have batches waiting, by account and shard. The one that has waited longest comes first. */
   const lines = new Map<string, Line>();
   const shards = new Map<number, Shard>();
   let underWay = 0;
   let scheduled = false;
 
-  const isReady = ({ waiting, shard }: Line): boolean =>
-    waiting.length > 0 && (!apart || shard.commits === 0 || shard.events >= enoughEvents);
+  const isReady = ({ commits, events }: Shard): boolean => !apart || commits === 0 || events >= enoughEvents;
 
-  /** Takes what goes into the next commit, and returns it with its lines; nothing when all must wait. */
+  /** Takes what goes into the next commit, and returns it with its shard; no shard when all must wait. */
   const take = () => {
     const taken: Queued[] = [];
-    const from: [string, Line][] = [];
     let shard: Shard | undefined;
+    let accounts = 0;
     let events = 0;
     for (const [key, line] of [...lines]) {
-      if (!isReady(line) || (shard && shard !== line.shard)) continue;
+      if (shard ? shard !== line.shard : !isReady(line.shard)) continue;
       shard = line.shard;
       const { waiting } = line;
       const end = waiting.findIndex(({ batch }, nth) => {
@@ -75,14 +88,14 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, apart = false) => 
       });
       if (end === 0) break;
       taken.push(...waiting.splice(0, end < 0 ? waiting.length : end));
-      from.push([key, line]);
+      accounts += 1;
       // What is left waits behind the other accounts.
       lines.delete(key);
-      lines.set(key, line);
-      if (end > 0 || from.length === mostAccounts) break;
+      if (waiting.length > 0) lines.set(key, line);
+      if (end > 0 || accounts === mostAccounts) break;
     }
     if (shard) shard.events -= events;
-    return { taken, from, shard };
+    return { taken, shard };
   };
 
   const commit = async (taken: readonly Queued[]): Promise<void> => {
@@ -97,27 +110,23 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, apart = false) => 
         resolve(outcomes[nth] as EventOutcome[]);
       });
     } catch (error) {
-      // Only the batch that causes the error fails.
-      if (taken.length > 1 && !(error instanceof Refusal)) for (const each of taken) await commit([each]);
-      else for (const { reject } of taken) reject(error);
+      // Only the account, and only the batch, that causes the error fails.
+      const parts = partsOf(taken, error);
+      for (const part of parts) await commit(part);
+      if (parts.length === 0) for (const { reject } of taken) reject(error);
     }
   };
 
   const flush = () => {
     scheduled = false;
     while (underWay < mostUnderWay) {
-      const { taken, from, shard } = take();
+      const { taken, shard } = take();
       if (!shard) return;
       underWay += 1;
       shard.commits += 1;
-      for (const [, line] of from) line.commits += 1;
       void commit(taken).finally(() => {
         underWay -= 1;
         shard.commits -= 1;
-        for (const [key, line] of from) {
-          line.commits -= 1;
-          if (line.commits === 0 && line.waiting.length === 0) lines.delete(key);
-        }
         flush();
       });
     }
@@ -128,9 +137,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, apart = false) => 
       const key = `${batch.account} ${numberOfShard}`;
       const shard = shards.get(numberOfShard) ?? { events: 0, commits: 0 };
       shards.set(numberOfShard, shard);
-      const line = lines.get(key) ?? { waiting: [], commits: 0, shard };
-      // An account that had nothing waiting waits behind the others from now on.
-      if (line.waiting.length === 0) lines.delete(key);
+      const line = lines.get(key) ?? { waiting: [], shard };
       lines.set(key, line);
       line.waiting.push({ batch, resolve, reject });
       shard.events += batch.events.length;
