@@ -476,7 +476,8 @@ test('whatever is done, SQLite and PostgreSQL answer the same', { timeout: 600_0
   });
   // What is rarely possible may be missing by chance: then some more is played.
   for (let round = 0; round === 0 || (round < 5 && Object.keys(done).length < kinds); round += 1) {
-    await fc.assert(same, { numRuns: 60 });
+    // To shrink a history takes longer on a cluster than the test may.
+    await fc.assert(same, { numRuns: 60, endOnFailure: kind === 'citus' });
   }
   expect(Object.keys(done)).toHaveLength(kinds);
 });
