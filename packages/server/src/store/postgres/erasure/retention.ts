@@ -33,16 +33,21 @@ export const createRetention = ({
 
   const deleteOld = async ({ most, ...before }: RequestOf<'deleteEventsBefore'>): Promise<number> => {
     const left = { events: most, refused: most };
-    for (const [machine, accounts] of await byMachine(await listAccounts(), machineOf)) {
+    const accounts = await listAccounts();
+    const withRefused = new Set<number>();
+    for (const [machine, group] of await byMachine(accounts, machineOf)) {
       await unlessAway(machine, async () => {
-        const withRefused = new Set(await listRefusedBefore(accounts, before.time));
-        for (const account of accounts) {
-          if (left.events === 0 && (left.refused === 0 || !withRefused.has(account))) continue;
-          const limits = { mostEvents: left.events, mostRefused: left.refused };
-          const deleted = await deleteOf({ ...before, ...limits, account });
-          left.events -= deleted.events;
-          left.refused -= deleted.refused;
-        }
+        for (const account of await listRefusedBefore(group, before.time)) withRefused.add(account);
+      });
+    }
+    // In the order of accounts, as on one PostgreSQL and on SQLite.
+    for (const account of accounts) {
+      if (left.events === 0 && (left.refused === 0 || !withRefused.has(account))) continue;
+      await unlessAway(await machineOf(account), async () => {
+        const limits = { mostEvents: left.events, mostRefused: left.refused };
+        const deleted = await deleteOf({ ...before, ...limits, account });
+        left.events -= deleted.events;
+        left.refused -= deleted.refused;
       });
     }
     const deleted = most - Math.min(left.events, left.refused);
