@@ -70,7 +70,7 @@ const gone: Omit<AccountState, 'account'> = {
   nextEventID: 1,
 };
 
-/** How often a transaction that conflicts with another is tried, not counting those that found a day to begin: one or two for each account. */
+/** How often a transaction that conflicts with another is tried. Besides, each of its accounts may have a day to begin. */
 const mostTries = 10;
 
 const notKept = (cause: unknown): Refusal =>
@@ -199,17 +199,16 @@ export const write = async <Value>(
   onCommit: OnCommit = () => {},
 ): Promise<Value> => {
   const list = listOf(accounts);
-  let begun = 0;
-  for (let tries = 1; ; tries += 1) {
+  let conflicts = 0;
+  let daysBegun = 0;
+  for (;;) {
     try {
       return await withConnection(pool, list[0] as number, (db) => carryOut(db, mode, list, work, onCommit));
     } catch (error) {
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work);
       if (error instanceof DayMissing || error instanceof OtherDay) {
-        tries -= 1;
-        begun += 1;
-        if (begun > mostTries + 2 * list.length)
-          throw new Error('a day that was begun is not under way', { cause: error });
+        daysBegun += 1;
+        if (daysBegun > mostTries + 2 * list.length) throw new Error('a day does not begin', { cause: error });
       }
       if (error instanceof DayMissing) {
         const { day, receivedTime } = error;
@@ -219,8 +218,11 @@ export const write = async <Value>(
       } else if (error instanceof OtherDay) {
         const { account, receivedTime } = error;
         await write(pool, 'alone', account, (db) => beginDay(db, receivedTime));
-      } else if (!isConflict(error)) throw error;
-      else if (tries === mostTries) throw notKept(error);
+      } else {
+        if (!isConflict(error)) throw error;
+        conflicts += 1;
+        if (conflicts === mostTries) throw notKept(error);
+      }
     }
   }
 };

@@ -42,10 +42,12 @@ CREATE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     -- The coordinator has chosen the shard of this table; this machine chooses those of the others, by what it knows. When Citus has just divided the
     -- shard, it may not know that yet. 57P03: cannot connect now.
-    IF to_regclass('pg_dist_partition') IS NOT NULL AND to_regclass(shard_name(
-      'shard_call'::regclass, get_shard_id_for_distribution_column('shard_call'::regclass, NEW.account))) IS DISTINCT FROM TG_RELID
-    THEN
-      RAISE EXCEPTION 'this machine does not know the shards of account % yet', NEW.account USING ERRCODE = '57P03';
+    IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+      IF to_regclass(shard_name('shard_call'::regclass, get_shard_id_for_distribution_column('shard_call'::regclass, NEW.account)))
+        IS DISTINCT FROM TG_RELID
+      THEN
+        RAISE EXCEPTION 'this machine does not know the shards of account % yet', NEW.account USING ERRCODE = '57P03';
+      END IF;
     END IF;
     EXECUTE with_shards(NEW.account, NEW.sql, NEW.tables)
       USING NEW.integers, NEW.bigints, NEW.byteas, NEW.uuids, NEW.texts;
