@@ -40,7 +40,7 @@ test('an account is made and a token revoked, where a server that runs notices',
     {
       name: 'partitions',
       ok: true,
-      detail: expect.stringMatching(/^those of tomorrow, \d{4}-\d\d-\d\d, are not made yet/),
+      detail: expect.stringMatching(/^tomorrow’s \(\d{4}-\d\d-\d\d\) are not made yet/),
     },
     { name: 'accounts', ok: true, detail: '1, with 0 live server tokens' },
     { name: 'clock', ok: true, detail: 'no event was received yet' },

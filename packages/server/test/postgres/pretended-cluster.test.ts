@@ -1,4 +1,4 @@
-// What a server sends to a cluster, where Citus is only pretended: commits of several accounts, as they are without Citus.
+// Commits of several accounts by the statements for a cluster, on a PostgreSQL that pretends to have Citus.
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';

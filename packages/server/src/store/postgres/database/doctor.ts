@@ -38,13 +38,13 @@ const examineRows = async (db: TakenConnection, options: ExamineOptions): Promis
 /** Reports tomorrow's partitions. Missing ones are made by the day's first event, which on a cluster fails while a worker is away. */
 export const nextDayFinding = async (db: Connection, now: number, patience?: number): Promise<Finding> => {
   const { day, isMade, isDue } = await examineNextDay(db, now, patience);
-  const which = `those of tomorrow, ${new Date(day * dayMilliseconds).toISOString().slice(0, 10)}`;
+  const which = `tomorrow’s (${new Date(day * dayMilliseconds).toISOString().slice(0, 10)})`;
   const advice =
     `are missing, though a server has been connected for two hours: search the servers’ logs for "${notMade}", ` +
     'which gives the reason. Until they are made, tomorrow’s events may be refused';
   const details = { made: 'are made', due: advice, early: 'are not made yet: a server makes them every hour' };
   const state = isMade ? 'made' : isDue ? 'due' : 'early';
-  return { name: 'partitions', ok: state !== 'due', detail: `${which}, ${details[state]}` };
+  return { name: 'partitions', ok: state !== 'due', detail: `${which} ${details[state]}` };
 };
 
 const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {

@@ -24,7 +24,7 @@ const mostRemembered = 50_000;
 
 /**
  * An account that has moved is asked for on connections of its earlier machine for up to so long, which costs only the separation. A
- * transaction that finds accounts in different shards fails, and each batch is stored by itself.
+ * transaction that finds accounts in different shards fails, and each account is stored by itself.
  */
 const millisecondsRemembered = 60_000;
 

@@ -175,11 +175,11 @@ describe('the partitions', () => {
 describe('the finding about the next day', () => {
   const examine = (databaseURL: string, time: number, patience?: number) =>
     onOneConnection(databaseURL, (db) => nextDayFinding(db, time, patience));
-  const early = { ok: true, detail: 'those of tomorrow, 2030-02-02, are not made yet: a server makes them every hour' };
-  const made = { ok: true, detail: 'those of tomorrow, 2030-02-02, are made' };
+  const early = { ok: true, detail: 'tomorrow’s (2030-02-02) are not made yet: a server makes them every hour' };
+  const made = { ok: true, detail: 'tomorrow’s (2030-02-02) are made' };
   const late = {
     ok: false,
-    detail: expect.stringMatching(/^those of tomorrow, 2030-02-02, are missing, .*: search the servers’ logs/),
+    detail: expect.stringMatching(/^tomorrow’s \(2030-02-02\) are missing, .*: search the servers’ logs/),
   };
 
   it('says what is missing, until it is made', async () => {

@@ -167,6 +167,21 @@ describe('batches', () => {
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
   });
 
+  test('are refused soon when all accounts must wait too long for one lock', async () => {
+    const late = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '55P03' }) });
+    const { keep, commits, goOn } = createKeeper(() => late);
+    const ask = createWriteQueue(keep);
+    const settling = Promise.allSettled(
+      Array.from({ length: mostAccounts }, (_, account) => ask({ ...batchOf(1), account })),
+    );
+    for (let commit = 0; commit < 4; commit += 1) {
+      await turn();
+      await goOn();
+    }
+    expect((await settling).every(({ status }) => status === 'rejected')).toBe(true);
+    expect(commits.map(({ length }) => length)).toEqual([mostAccounts, 1, 1]);
+  });
+
   test('are all refused when the database is away', async () => {
     const { keep, commits, goOn } = createKeeper(() => new Refusal('not_kept'));
     const ask = createWriteQueue(keep);

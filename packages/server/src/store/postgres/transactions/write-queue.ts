@@ -22,6 +22,9 @@ const mostEvents = 4_000;
 /** lock_not_available */
 const lockTimeout = '55P03';
 
+/** When so many accounts of a commit wait too long for a lock, one by one, it is one that all need: a migration holds it. The others are refused. */
+const mostLate = 2;
+
 interface Queued {
   readonly batch: EventBatch;
   readonly resolve: (outcomes: EventOutcome[]) => void;
@@ -98,7 +101,8 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, apart = false) => 
     return { taken, shard };
   };
 
-  const commit = async (taken: readonly Queued[]): Promise<void> => {
+  /** Returns whether all were stored. */
+  const commit = async (taken: readonly Queued[]): Promise<boolean> => {
     try {
       const began = performance.now();
       const outcomes = await keep(taken.map(({ batch }) => batch));
@@ -109,11 +113,17 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, apart = false) => 
       taken.forEach(({ resolve }, nth) => {
         resolve(outcomes[nth] as EventOutcome[]);
       });
+      return true;
     } catch (error) {
       // Only the account, and only the batch, that causes the error fails.
       const parts = partsOf(taken, error);
-      for (const part of parts) await commit(part);
+      let late = 0;
+      for (const part of parts) {
+        if (error instanceof Refusal && late === mostLate) for (const { reject } of part) reject(error);
+        else if (!(await commit(part))) late += 1;
+      }
       if (parts.length === 0) for (const { reject } of taken) reject(error);
+      return false;
     }
   };
 
