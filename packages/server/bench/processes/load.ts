@@ -16,7 +16,7 @@ export interface Load {
   readonly request: { readonly events: number } | 'contact';
   /** Requests a second; undefined: as fast as the responses arrive. */
   readonly requestsPerSecond?: number;
-  /** 10,000 users send the events: this one and those with the next numbers. */
+  /** 10,000 users send the events: this one and those with the next numbers. Each of several accounts has as many of them. */
   readonly firstUser?: number;
 }
 
@@ -44,6 +44,8 @@ let made = 0;
 
 /** A request, and the offsets of the identifiers that are replaced each time. */
 interface Template {
+  /** The number of its account, from 0. */
+  readonly account: number;
   readonly bytes: Buffer;
   readonly userAt: readonly number[];
   readonly idAt: readonly number[];
@@ -57,6 +59,8 @@ const eventText = (): string => {
   const eventID = 1 + Math.floor(random() * 20);
   return JSON.stringify({ eventID, eventUUID: idMark, userUUID: userMark, eventAttrArray: attributes });
 };
+
+const tokensOf = ({ token }: Load): readonly string[] => (typeof token === 'string' ? [token] : token);
 
 const bodyOf = ({ request }: Load, token: string): { path: string; body: string } => {
   const tokenText = `{"tokenUUID":"${token}",`;
@@ -72,18 +76,27 @@ const bodyOf = ({ request }: Load, token: string): { path: string; body: string 
 const placesOf = (mark: string, text: string): number[] =>
   [...text.matchAll(new RegExp(mark, 'g'))].map((m) => m.index);
 
-const createTemplate = (load: Load, token: string): Template => {
-  const { path, body } = bodyOf(load, token);
+const createTemplate = (load: Load, account: number): Template => {
+  const { path, body } = bodyOf(load, tokensOf(load)[account] as string);
   const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n`;
   const text = head + body;
-  return { bytes: Buffer.from(text, 'latin1'), userAt: placesOf(userMark, text), idAt: placesOf(idMark, text) };
+  return {
+    account,
+    bytes: Buffer.from(text, 'latin1'),
+    userAt: placesOf(userMark, text),
+    idAt: placesOf(idMark, text),
+  };
 };
 
 /** The request with new identifiers. A contact belongs to a new user. */
-const renew = ({ bytes, userAt, idAt }: Template, { firstUser = 0, request }: Load): Buffer => {
+const renew = ({ account, bytes, userAt, idAt }: Template, load: Load): Buffer => {
+  const { firstUser = 0, request } = load;
+  const accounts = tokensOf(load).length;
+  const usersOfEach = Math.max(1, Math.floor(users / accounts));
   for (let nth = 0; nth < idAt.length; nth += 1) {
     made += 1;
-    const user = request === 'contact' ? `${run}${made}` : firstUser + ((made * 7919) % users);
+    const user =
+      request === 'contact' ? `${run}${made}` : firstUser + account + accounts * ((made * 7919) % usersOfEach);
     const name = typeof user === 'number' ? userName(user) : user.padEnd(nameLength, '-');
     bytes.write(name, userAt[nth] as number, 'latin1');
     bytes.write(run + made.toString(36).padStart(12, '0'), idAt[nth] as number, 'latin1');
@@ -93,10 +106,10 @@ const renew = ({ bytes, userAt, idAt }: Template, { firstUser = 0, request }: Lo
 
 /** The requests of one of the connections: together, those of all connections are of all tokens. */
 const createTemplates = (load: Load, connection: number): Template[] => {
-  const tokens = [load.token].flat();
-  const variety = Math.max(leastVariety, Math.ceil(tokens.length / load.connections));
+  const accounts = tokensOf(load).length;
+  const variety = Math.max(leastVariety, Math.ceil(accounts / load.connections));
   return Array.from({ length: variety }, (_, nth) =>
-    createTemplate(load, tokens[(connection + nth * load.connections) % tokens.length] as string),
+    createTemplate(load, (connection + nth * load.connections) % accounts),
   );
 };
 

@@ -21,8 +21,9 @@ import {
 import { readMigrations } from '../migrations.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
-import { lockKeys } from './database/connection.ts';
+import { lockKeys, toScripted } from './database/connection.ts';
 import { toBodies } from './events/event-body.ts';
+import { type Beginning, beginWriting } from './transactions/sequencer.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
@@ -36,6 +37,12 @@ const open = async (databaseURL: string): Promise<Store> => {
   opened.push(store);
   return store;
 };
+
+/** Begins a transaction of an account, as a server does. */
+const begin = (client: pg.Client, mode: Beginning['mode'], account: number) =>
+  beginWriting({ ...toScripted(client), isSpread: process.env.TEST_STORE === 'citus' }, { mode, changesOwners: true }, [
+    account,
+  ]);
 
 const openServers = async (count: number): Promise<{ databaseURL: string; servers: [Store, Store, ...Store[]] }> => {
   const databaseURL = await newDatabase();
@@ -198,8 +205,7 @@ test('a write waits for its account’s lock for five seconds, on whichever mach
   const site = await createSite(servers[0]);
   const other = new pg.Client(databaseURL);
   await other.connect();
-  await other.query('BEGIN');
-  await other.query('SELECT * FROM begin_writing($1, true)', [[site.account]]);
+  await begin(other, 'alone', site.account);
   try {
     await expect(logAt(servers[0], site, site.time, { eventUUID: 'event-late' })).rejects.toMatchObject({
       code: 'not_kept',
@@ -274,8 +280,7 @@ describe('the order', () => {
     const body = toBodies([
       { ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time },
     ]);
-    await slow.query('BEGIN');
-    await slow.query('SELECT * FROM begin_writing($1, false)', [[site.account]]);
+    await begin(slow, 'beside others', site.account);
     const drawn = (await slow.query("SELECT nextval('event_order') AS sequence")).rows[0].sequence;
     await slow.query(
       `INSERT INTO event SELECT holder, $2::bigint, "user", "eventTime", account, day, "eventID", $3::bytea FROM event WHERE account = $1`,
@@ -299,8 +304,7 @@ describe('the order', () => {
     const [slow, quick] = [await createSite(servers[0]), await createSite(servers[1])];
     const other = new pg.Client(databaseURL);
     await other.connect();
-    await other.query('BEGIN');
-    await other.query('SELECT * FROM begin_writing($1, true)', [[slow.account]]);
+    await begin(other, 'alone', slow.account);
     await other.query("SELECT nextval('event_order')");
     try {
       await logAt(servers[1], quick, quick.time, { eventUUID: 'event-beside' });

@@ -77,7 +77,7 @@ import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
-import { createEventWriter } from './events/events.ts';
+import { createEventWriter, namesContact } from './events/events.ts';
 import { keepTending, tendDays } from './events/partitions.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
@@ -258,13 +258,11 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   const commits = createCommitMeasures();
   const keep = (batches: readonly EventBatch[]) => {
     const accounts = [...new Set(batches.map(({ account }) => account))];
-    return write(
-      pools.events,
-      'beside others',
-      accounts,
-      (db) => keepEvents(db, batches),
-      commits.statementSeconds.add,
-    );
+    return write(pools.events, 'beside others', accounts, (db) => keepEvents(db, batches), {
+      // Only with a contact, an event may link its user.
+      changesOwners: batches.some(({ events }) => events.some(namesContact)),
+      onCommit: commits.statementSeconds.add,
+    });
   };
   const measure = (events: number, seconds: number) => {
     commits.events.add(events);

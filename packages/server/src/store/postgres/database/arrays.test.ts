@@ -78,21 +78,47 @@ test('what is made of each item is its value', async () => {
   ).toEqual(['10', '20']);
 });
 
-test('arrays of one type are concatenated, and each slice finds its elements', async () => {
+/** What PostgreSQL makes of arrays that are sent together. */
+const rowsOf = async (arrays: readonly Buffer[]): Promise<(string | null)[][]> => {
+  const { values, inRows } = byType(arrays);
+  const told = inRows.map(({ sql }) => `ARRAY(SELECT (${sql})::text)`).join(', ');
+  const sql = `WITH sent AS (SELECT $1::integer[], $2::bigint[], $3::bytea[], $4::uuid[], $5::text[]) SELECT ${told} FROM sent`;
+  return (await client.query({ text: sql, values, rowMode: 'array' })).rows[0] ?? [];
+};
+
+test('arrays of one type are concatenated, and each finds its elements', async () => {
   const lying = { bytes: () => Buffer.from('00ff10', 'hex'), ends: [1, 1, 3] };
   const arrays = [
     bigints([1, null], same),
-    integers([7], same),
+    integers([7, 8], same),
     bigints([] as number[], same),
     texts(['a', '', 'ä'], same),
-    bigints([2 ** 40], same),
+    bigints([2 ** 40, 2 ** 40 + 1], same),
     byteas(lying),
   ];
-  const { values, slices } = byType(arrays);
-  expect(values.map((value) => value === null)).toEqual([false, false, false, true, false]);
-  const told = slices.map((slice, nth) => `(${slice})::text[] AS "${nth}"`).join(', ');
-  const typed = `WITH sent AS (SELECT $1::integer[], $2::bigint[], $3::bytea[], $4::uuid[], $5::text[]) SELECT ${told} FROM sent`;
-  expect((await client.query(typed, values)).rows).toEqual([
-    { 0: ['1', null], 1: ['7'], 2: [], 3: ['a', '', 'ä'], 4: [String(2 ** 40)], 5: ['\\x00', '\\x', '\\xff10'] },
+  expect(byType(arrays).values.map((value) => value === null)).toEqual([false, false, false, true, false]);
+  expect(await rowsOf(arrays)).toEqual([
+    ...[['1', null], ['7', '8'], [], ['a', '', 'ä']],
+    ...[
+      [String(2 ** 40), String(2 ** 40 + 1)],
+      ['\\x00', '\\x', '\\xff10'],
+    ],
   ]);
+});
+
+test('elements that are all equal are sent once', async () => {
+  const lying = { bytes: () => Buffer.from('ff10ff10', 'hex'), ends: [2, 4] };
+  const arrays = [bigints([5, 5, 5], same), bigints([null, null], same), integers([7], same), byteas(lying)];
+  const { values, inRows } = byType(arrays);
+  expect(inRows.map(({ isValue }) => isValue)).toEqual([true, true, true, true]);
+  expect(values[1]).toEqual(bigints([5, null], same));
+  expect(await rowsOf(arrays)).toEqual([['5'], [null], ['7'], ['\\xff10']]);
+});
+
+test('elements that only look alike are all sent', async () => {
+  // The bytes of the first element repeat those of the array: its length, then the same again.
+  const bytes = Buffer.concat([Buffer.from([0, 0, 0, 12]), Buffer.from([1, 2, 3, 4])]);
+  const lying = { bytes: () => Buffer.concat([bytes.subarray(4), bytes, bytes.subarray(4)]), ends: [12, 16] };
+  expect(byType([byteas(lying)]).inRows[0]?.isValue).toBe(false);
+  expect(await rowsOf([byteas(lying)])).toEqual([['\\x010203040000000c01020304', '\\x01020304']]);
 });

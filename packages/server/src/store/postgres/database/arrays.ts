@@ -104,25 +104,47 @@ export const byteas = ({ bytes, ends }: Lying): Buffer => {
 const typeAt = 8;
 const countAt = 12;
 
+/** Returns the bytes of an array's elements, or those of the first if all are equal. */
+const toElements = (array: Buffer): { elements: Buffer; count: number; isOne: boolean } => {
+  const elements = array.subarray(headBytes);
+  const count = array.readInt32BE(countAt);
+  if (count === 0) return { elements, count, isOne: false };
+  const length = lengthBytes + Math.max(0, elements.readInt32BE(0));
+  // Shifted by the first element, they are the same: so the second is equal to the first, and so on.
+  const isOne =
+    elements.length === count * length &&
+    elements.subarray(length).equals(elements.subarray(0, elements.length - length));
+  return isOne ? { elements: elements.subarray(0, length), count: 1, isOne } : { elements, count, isOne };
+};
+
+/** SQL for what each row has of an array, in the list of a SELECT. */
+export interface InRows {
+  readonly sql: string;
+  /** Whether it is a value that all rows have, instead of unnest() which makes the rows. */
+  readonly isValue: boolean;
+}
+
 /**
  * Concatenates arrays of the same type: $1 holds all integers, $2 all bigints, and so on in the order of `oids`; null for a type without arrays.
- * `slices` has SQL for each given array.
+ * Equal elements of an array are sent once. `inRows` is for each given array.
  */
-export const byType = (arrays: readonly Buffer[]): { values: (Buffer | null)[]; slices: string[] } => {
+export const byType = (arrays: readonly Buffer[]): { values: (Buffer | null)[]; inRows: InRows[] } => {
   const types = Object.keys(oids) as ElementType[];
   const parts = types.map(() => ({ count: 0, elements: [] as Buffer[] }));
-  const slices = arrays.map((array) => {
+  const inRows = arrays.map((array) => {
     const nth = types.findIndex((type) => oids[type] === array.readInt32BE(typeAt));
     const part = parts[nth] as (typeof parts)[number];
     const first = part.count + 1;
-    part.elements.push(array.subarray(headBytes));
-    part.count += array.readInt32BE(countAt);
-    return `$${nth + 1}[${first}:${part.count}]`;
+    const { elements, count, isOne: isValue } = toElements(array);
+    part.elements.push(elements);
+    part.count += count;
+    const sql = isValue ? `$${nth + 1}[${first}]` : `unnest($${nth + 1}[${first}:${part.count}])`;
+    return { sql, isValue };
   });
   const values = parts.map(({ count, elements }, nth) =>
     elements.length === 0
       ? null
       : Buffer.concat([begin(types[nth] as ElementType, count, 0).subarray(0, headBytes), ...elements]),
   );
-  return { values, slices };
+  return { values, inRows };
 };

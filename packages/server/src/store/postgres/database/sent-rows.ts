@@ -43,9 +43,9 @@ export interface SentRows {
 
 const arraysOf = ({ accounts, columns }: SentRows): Buffer[] => [integers(accounts, (account) => account), ...columns];
 
-/** In the list of a SELECT: in FROM, PostgreSQL stores the elements of each array before it reads them. */
-const givenBy = (columns: readonly Column[], arrays: readonly string[]): string =>
-  `(SELECT ${['account', ...columns.map(([name]) => name)].map((name, nth) => `unnest(${arrays[nth]}) AS "${name}"`).join(', ')}) AS given`;
+/** With unnest() in the list of a SELECT: in FROM, PostgreSQL stores the elements of each array before it reads them. */
+const givenBy = (columns: readonly Column[], inRows: readonly string[], from = ''): string =>
+  `(SELECT ${['account', ...columns.map(([name]) => name)].map((name, nth) => `${inRows[nth]} AS "${name}"`).join(', ')}${from}) AS given`;
 
 /** `columns` are names and types of the arrays after the accounts. */
 export const aboutRows = (columns: readonly Column[], toSQL: ToSQL, one?: string): RowStatement => ({
@@ -53,7 +53,10 @@ export const aboutRows = (columns: readonly Column[], toSQL: ToSQL, one?: string
   toSQL,
   one,
   sql: toSQL({
-    given: givenBy(columns, ['$1::integer[]', ...columns.map(([, type], nth) => `$${nth + 2}::${type}[]`)]),
+    given: givenBy(columns, [
+      'unnest($1::integer[])',
+      ...columns.map(([, type], nth) => `unnest($${nth + 2}::${type}[])`),
+    ]),
     count: 'cardinality($1::integer[])',
     table: (name) => `"${name}"`,
   }),
@@ -86,14 +89,19 @@ export const inserting = (name: string, columns: readonly Column[], insertion?: 
 
 /** The SQL of statements for shards, the tables whose shards it names, and the values of all arrays, one array of each type. */
 const toShards = (sent: readonly SentRows[]) => {
-  const { values, slices } = byType(sent.flatMap(arraysOf));
+  const { values, inRows } = byType(sent.flatMap(arraysOf));
   const tables: string[] = [];
   let at = 0;
   const texts = sent.map(({ statement: { columns, toSQL }, accounts }) => {
-    const own = slices.slice(at, at + 1 + columns.length);
+    const own = inRows.slice(at, at + 1 + columns.length);
     at += own.length;
+    const makesRows = accounts.length === 1 || own.some(({ isValue }) => !isValue);
     return toSQL({
-      given: givenBy(columns, own),
+      given: givenBy(
+        columns,
+        own.map(({ sql }) => sql),
+        makesRows ? '' : ` FROM generate_series(1, ${accounts.length})`,
+      ),
       count: String(accounts.length),
       table: (name) => `%${tables.push(`"${name}"`)}$s`,
     });
@@ -114,7 +122,8 @@ const toOne = ({ statement: { one }, accounts, columns }: SentRows) =>
 
 /**
  * Runs a statement and returns its rows. On a cluster they come as JSON unless the statement has a text of its own there: columns must be
- * numbers, text, booleans or null.
+ * numbers, text, booleans or null. Where the statement writes, `writeRows` must follow in the same transaction: on a cluster, a commit that
+ * fails is an error only after an INSERT, UPDATE or DELETE (0033-on-shards.sql).
  */
 export const readRows = async <Row>(db: SpreadConnection, sent: SentRows): Promise<Row[]> => {
   if (!db.isSpread) return db.all<Row>(sent.statement.sql, arraysOf(sent));

@@ -36,7 +36,9 @@ interface Against {
   readonly named: number | null;
 }
 
-const namesContact = ({ contactUUID, externalID }: NewEvent): boolean => contactUUID !== null || externalID !== null;
+/** Whether an event says which contact it is of, and may link its user. */
+export const namesContact = ({ contactUUID, externalID }: NewEvent): boolean =>
+  contactUUID !== null || externalID !== null;
 
 const nobody: Against = { name: null, contact: null, named: null };
 

@@ -44,9 +44,16 @@ export interface AccountState extends DayUnderWay, CatalogueSettings, Pick<Liste
 export const stateSQL =
   'SELECT account, day, "clockDay", catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account_position';
 
-type Mode = 'beside others' | 'alone';
+/** How a transaction begins. */
+export interface Beginning {
+  readonly mode: 'beside others' | 'alone';
+  /** Whether it may change owners of events (owner-feed.ts). On a cluster, such a change fails otherwise. */
+  readonly changesOwners: boolean;
+}
 
-const beginHere = async (db: TakenConnection, mode: Mode, accounts: readonly number[]): Promise<AccountState[]> => {
+type Begun = Pick<TakenConnection, 'isSpread' | 'script' | 'all'>;
+
+const beginHere = async (db: Begun, { mode }: Beginning, accounts: readonly number[]): Promise<AccountState[]> => {
   const take = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   const locks = accounts.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
   const [, states] = await Promise.all([
@@ -60,23 +67,29 @@ const beginHere = async (db: TakenConnection, mode: Mode, accounts: readonly num
 };
 
 /** On a cluster, the accounts are in the same shards, and the transaction takes its locks also where these are. */
-const beginOnWorker = async (db: TakenConnection, mode: Mode, accounts: readonly number[]): Promise<AccountState[]> => {
-  const sql = 'SELECT * FROM begin_writing($1, $2)';
-  const [, states] = await Promise.all([db.script('BEGIN'), db.all<AccountState>(sql, [accounts, mode === 'alone'])]);
+const beginOnWorker = async (
+  db: Begun,
+  { mode, changesOwners }: Beginning,
+  accounts: readonly number[],
+): Promise<AccountState[]> => {
+  const [, states] = await Promise.all([
+    db.script('BEGIN'),
+    db.all<AccountState>('SELECT * FROM begin_writing($1, $2, $3)', [accounts, mode === 'alone', changesOwners]),
+  ]);
   return states;
 };
 
 /** Begins a transaction that writes rows of these accounts, beside others or while no other writes them. Returns their states. */
 export const beginWriting = async (
-  db: TakenConnection,
-  mode: Mode,
+  db: Begun,
+  beginning: Beginning,
   accounts: readonly number[],
 ): Promise<ReadonlyMap<number, AccountState>> => {
   const begin = db.isSpread ? beginOnWorker : beginHere;
   // Ascending, so that no two transactions wait for each other.
   const states = await begin(
     db,
-    mode,
+    beginning,
     [...accounts].sort((a, b) => a - b),
   );
   return new Map(states.map((state) => [state.account, state]));

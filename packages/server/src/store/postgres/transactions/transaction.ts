@@ -15,6 +15,7 @@ import { beginDay, DayMissing } from '../events/days.ts';
 import { forgetDays, mostDays, prepareDay } from '../events/partitions.ts';
 import {
   type AccountState,
+  type Beginning,
   beginWriting,
   readSettled,
   type Settled,
@@ -115,10 +116,12 @@ export const withConnection = async <Value>(
   }
 };
 
-/** Receives how long the statement COMMIT took, in seconds. */
-type OnCommit = (seconds: number) => void;
+interface Options extends Partial<Pick<Beginning, 'changesOwners'>> {
+  /** Receives how long the statement COMMIT took, in seconds. */
+  readonly onCommit?: (seconds: number) => void;
+}
 
-type Mode = 'beside others' | 'alone';
+type Mode = Beginning['mode'];
 /** The number of an account, or of several. */
 type Accounts = number | readonly number[];
 const listOf = (accounts: Accounts): readonly number[] => (typeof accounts === 'number' ? [accounts] : accounts);
@@ -174,14 +177,14 @@ const carryOut = async <Value>(
   mode: Mode,
   accounts: readonly number[],
   work: (transaction: Transaction) => Promise<Value>,
-  onCommit: OnCommit,
+  { changesOwners = true, onCommit }: Options,
 ): Promise<Value> => {
-  const states = await beginWriting(db, mode, accounts);
+  const states = await beginWriting(db, { mode, changesOwners }, accounts);
   const remembering: (() => void)[] = [];
   const value = await work(createTransaction(db, mode, { states, remembering })(accounts[0] as number));
   const began = performance.now();
   await db.commit();
-  onCommit((performance.now() - began) / 1_000);
+  onCommit?.((performance.now() - began) / 1_000);
   for (const remember of remembering) remember();
   return value;
 };
@@ -196,16 +199,16 @@ export const write = async <Value>(
   mode: Mode,
   accounts: Accounts,
   work: (transaction: Transaction) => Promise<Value>,
-  onCommit: OnCommit = () => {},
+  options: Options = {},
 ): Promise<Value> => {
   const list = listOf(accounts);
   let conflicts = 0;
   let daysBegun = 0;
   for (;;) {
     try {
-      return await withConnection(pool, list[0] as number, (db) => carryOut(db, mode, list, work, onCommit));
+      return await withConnection(pool, list[0] as number, (db) => carryOut(db, mode, list, work, options));
     } catch (error) {
-      if (error instanceof NotAlone) return write(pool, 'alone', accounts, work);
+      if (error instanceof NotAlone) return write(pool, 'alone', accounts, work, options);
       if (error instanceof DayMissing || error instanceof OtherDay) {
         daysBegun += 1;
         if (daysBegun > mostTries + 2 * list.length) throw new Error('a day does not begin', { cause: error });
