@@ -5,9 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { countWaiting } from '../fixtures/postgres/asking.ts';
-import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
+import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
+import { moveShards, workersOf } from './tools/moving.ts';
 
 let databaseURL: string;
 let store: Store;
@@ -17,30 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-interface Place {
-  readonly name: string;
-  readonly port: number;
-}
-
-/** The workers, that of the account first. */
-const placesOf = ({ account }: Site) =>
-  asking<Place>(
-    databaseURL,
-    `SELECT nodename AS name, nodeport AS port FROM pg_dist_node n
-     WHERE groupid > 0
-     ORDER BY groupid IN (SELECT groupid FROM pg_dist_placement
-       WHERE shardid = get_shard_id_for_distribution_column('event', ${account})) DESC, groupid`,
-  );
-
-/** Moves the shards of an account to another worker. */
-const move = async (site: Site): Promise<void> => {
-  const [from, to] = (await placesOf(site)) as [Place, Place];
-  await asking(
-    databaseURL,
-    `SELECT citus_move_shard_placement(get_shard_id_for_distribution_column('event', ${site.account}),
-       '${from.name}', ${from.port}, '${to.name}', ${to.port}, 'block_writes')`,
-  );
-};
+const placesOf = ({ account }: Site) => workersOf(databaseURL, account);
+const move = ({ account }: Site) => moveShards(databaseURL, account);
 
 test('who reads changes of owners reads those that are made after each move, and need not begin again', async () => {
   const site = await createSite(store);
@@ -69,7 +48,7 @@ test('the shards of an account stay while a transaction that has begun may still
   await slow.connect();
   try {
     await slow.query('BEGIN');
-    await slow.query('SELECT * FROM begin_writing($1, false, true)', [[site.account]]);
+    await slow.query('SELECT * FROM begin_writing($1, false, true, NULL)', [[site.account]]);
     const drawn = (await slow.query("SELECT nextval('event_order') AS sequence")).rows[0].sequence;
     let isMoved = false;
     const moving = move(site).then(() => {

@@ -1,20 +1,18 @@
 // Commits of several accounts by the statements for a cluster, on a PostgreSQL that pretends to have Citus.
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
-import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { nextStart } from '../fixtures/store.ts';
 
 const count = 40;
 
-/** How many transactions that write have begun: each draws a number. */
-const begunIn = async (databaseURL: string): Promise<number> => {
-  const rows = await asking<{ begun: number }>(
-    databaseURL,
-    'SELECT last_value::integer AS begun FROM owner_change_number',
-  );
-  return rows[0]?.begun ?? 0;
+/** How many commits of events there were. */
+const commitsOf = async (store: Store): Promise<number> => {
+  const { commits } = await store.measure();
+  return (commits?.seconds.counts ?? []).reduce((sum, each) => sum + each, 0);
 };
 
 test('accounts that share a commit each have what they were sent, once', async () => {
@@ -34,11 +32,11 @@ test('accounts that share a commit each have what they were sent, once', async (
     const kept = { kept: true };
     // The first begins each account's day.
     expect(await logAll('event-first')).toEqual(sites.map(() => [kept, kept]));
-    const before = await begunIn(databaseURL);
+    const before = await commitsOf(store);
     expect(await logAll('event-second')).toEqual(sites.map(() => [kept, kept]));
     const repeated = await logAll('event-second');
     expect(repeated).toEqual(sites.map(() => [{ kept: false, duplicate: true }, kept]));
-    expect((await begunIn(databaseURL)) - before).toBeLessThan(count / 2);
+    expect((await commitsOf(store)) - before).toBeLessThan(count / 2);
     for (const [nth, site] of sites.entries()) {
       const events = await site.events();
       const named = events.filter(({ userUUID }) => userUUID === 'user-of-all');

@@ -92,7 +92,7 @@ import {
   write,
 } from './transactions/transaction.ts';
 import { createTurns } from './transactions/turns.ts';
-import { createWriteQueue, createWriteQueues } from './transactions/write-queue.ts';
+import { createWriteQueue, createWriteQueues, type Waiting } from './transactions/write-queue.ts';
 
 /** The account of what concerns the service itself, or several accounts. */
 const ofService = 0;
@@ -211,8 +211,8 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     throw new StoreUnusable(`${what}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
   });
 
-  const placeOf = prepared.isSpread ? createPlaces((work) => readOnce(first.quick, ofService, work)) : undefined;
-  const machineOf = placeOf && machinesBy(placeOf);
+  const places = prepared.isSpread ? createPlaces((work) => readOnce(first.quick, ofService, work)) : undefined;
+  const machineOf = places && machinesBy(places);
   const pools = machineOf ? separatePools(first, databaseURL, machineOf) : first;
   const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared);
   const waiting = createBackpressure();
@@ -256,19 +256,20 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   };
 
   const commits = createCommitMeasures();
-  const keep = (batches: readonly EventBatch[]) => {
+  const keep = (batches: readonly EventBatch[], waiting: Waiting) => {
     const accounts = [...new Set(batches.map(({ account }) => account))];
     return write(pools.events, 'beside others', accounts, (db) => keepEvents(db, batches), {
       // Only with a contact, an event may link its user.
       changesOwners: batches.some(({ events }) => events.some(namesContact)),
       onCommit: commits.statementSeconds.add,
+      ...waiting,
     });
   };
   const measure = (events: number, seconds: number) => {
     commits.events.add(events);
     commits.seconds.add(seconds);
   };
-  const queue = placeOf ? createWriteQueues(placeOf, keep, measure) : createWriteQueue(keep, measure);
+  const queue = places ? createWriteQueues(places, keep, measure) : createWriteQueue(keep, measure);
 
   const inTurn = createTurns();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;

@@ -104,6 +104,24 @@ export const byteas = ({ bytes, ends }: Lying): Buffer => {
 const typeAt = 8;
 const countAt = 12;
 
+/** Returns an array of some of an array's elements: those at `places`, which ascend. */
+export const pick = (array: Buffer, places: readonly number[]): Buffer => {
+  const picked: Buffer[] = [];
+  let at = headBytes;
+  let place = 0;
+  for (const wanted of places) {
+    for (; ; place += 1) {
+      const end = at + lengthBytes + Math.max(0, array.readInt32BE(at));
+      if (place === wanted) break;
+      at = end;
+    }
+    picked.push(array.subarray(at, at + lengthBytes + Math.max(0, array.readInt32BE(at))));
+  }
+  const head = Buffer.from(array.subarray(0, headBytes));
+  head.writeInt32BE(places.length, countAt);
+  return Buffer.concat([head, ...picked]);
+};
+
 /** Returns the bytes of an array's elements, or those of the first if all are equal. */
 const toElements = (array: Buffer): { elements: Buffer; count: number; isOne: boolean } => {
   const elements = array.subarray(headBytes);

@@ -12,7 +12,13 @@ export interface Place {
   readonly shard: number;
 }
 
-export type PlaceOf = (account: number) => Promise<Place>;
+/** The places of accounts. */
+export interface Places {
+  of(account: number): Promise<Place>;
+  /** Makes `of` ask again, for each account. */
+  forget(): void;
+}
+
 /** Returns the machine that has the rows of an account. */
 export type MachineOf = (account: number) => Promise<number>;
 
@@ -23,36 +29,39 @@ export const coordinator = 0;
 const mostRemembered = 50_000;
 
 /**
- * An account that has moved is asked for on connections of its earlier machine for up to so long, which costs only the separation. A
- * transaction that finds accounts in different shards fails, and each account is stored by itself.
+ * An account that has moved is asked for on connections of its earlier machine for up to so long, which costs only the separation, or until a
+ * transaction finds it on another machine than others.
  */
 const millisecondsRemembered = 60_000;
 
 type Ask = <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>;
 
 /** Returns a function that finds places on a connection to the coordinator, and remembers them. */
-export const createPlaces = (ask: Ask): PlaceOf => {
+export const createPlaces = (ask: Ask): Places => {
   const remembered = new BoundedMap<number, { readonly place: Promise<Place>; readonly until: number }>(mostRemembered);
   const find = (account: number): Promise<Place> => {
     const sql = `SELECT groupid AS machine, shardid AS shard FROM pg_dist_placement
       WHERE shardid = get_shard_id_for_distribution_column('account_position', $1::integer)`;
     return ask((db) => db.one<Place>(sql, [account]));
   };
-  return (account) => {
-    const known = remembered.get(account);
-    if (known && performance.now() < known.until) return known.place;
-    const place = find(account);
-    remembered.set(account, { place, until: performance.now() + millisecondsRemembered });
-    place.catch(() => remembered.delete(account));
-    return place;
+  return {
+    of(account) {
+      const known = remembered.get(account);
+      if (known && performance.now() < known.until) return known.place;
+      const place = find(account);
+      remembered.set(account, { place, until: performance.now() + millisecondsRemembered });
+      place.catch(() => remembered.delete(account));
+      return place;
+    },
+    forget: () => remembered.clear(),
   };
 };
 
 /** Returns a function that finds only the machine. */
 export const machinesBy =
-  (placeOf: PlaceOf): MachineOf =>
+  (places: Places): MachineOf =>
   async (account) =>
-    (await placeOf(account)).machine;
+    (await places.of(account)).machine;
 
 /** Returns the accounts of each machine. */
 export const byMachine = async (

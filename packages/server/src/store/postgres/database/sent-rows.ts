@@ -1,13 +1,16 @@
 /**
- * Statements about rows that are sent as arrays. On one PostgreSQL, the rows of a statement may be of several accounts. On a Citus cluster they
- * are of accounts in the same shards, and the same statement runs on these (0033-on-shards.sql): Citus plans a text with one
- * table and `account = $1` once for a connection, and any other each time, which takes longer than it runs (test/citus/README.md).
+ * Statements about rows that are sent as arrays, of one account or of several. On a Citus cluster these are on one machine, and the same statement
+ * runs there on the shards of each (0034-commits-of-a-machine.sql): Citus plans a text with one table and `account = $1` once for a
+ * connection, and any other each time, which takes longer than it runs (test/citus/README.md).
  */
-import { byType, type ElementType, integers } from './arrays.ts';
+import { byType, type ElementType, integers, pick } from './arrays.ts';
 import type { AccountConnection, TakenConnection } from './connection.ts';
 
 /** A connection that says whether it is to a cluster. */
-export type SpreadConnection = AccountConnection & Pick<TakenConnection, 'isSpread'>;
+export interface SpreadConnection extends AccountConnection, Pick<TakenConnection, 'isSpread'> {
+  /** Accounts with equal numbers have their rows in the same shards. */
+  shardOf(account: number): number;
+}
 type Column = readonly [name: string, type: ElementType];
 
 interface Parts {
@@ -87,34 +90,69 @@ export const insertRows = (
 export const inserting = (name: string, columns: readonly Column[], insertion?: Insertion): RowStatement =>
   aboutRows(columns, (parts) => insertRows(parts, name, columns, insertion));
 
-/** The SQL of statements for shards, the tables whose shards it names, and the values of all arrays, one array of each type. */
-const toShards = (sent: readonly SentRows[]) => {
-  const { values, inRows } = byType(sent.flatMap(arraysOf));
+/** Divides statements by the shards of their rows, ascending: all transactions change rows in this order, so that no two wait for each other. */
+const byShard = (db: SpreadConnection, sent: readonly SentRows[]): (readonly SentRows[])[] => {
+  const shards = new Map<number, SentRows[]>();
+  for (const { statement, accounts, columns } of sent) {
+    const places = new Map<number, number[]>();
+    for (const [place, account] of accounts.entries()) {
+      const shard = db.shardOf(account);
+      const before = places.get(shard);
+      if (before) before.push(place);
+      else places.set(shard, [place]);
+    }
+    for (const [shard, own] of places) {
+      const part =
+        places.size === 1
+          ? { statement, accounts, columns }
+          : {
+              statement,
+              accounts: own.map((place) => accounts[place] as number),
+              columns: columns.map((column) => pick(column, own)),
+            };
+      shards.set(shard, [...(shards.get(shard) ?? []), part]);
+    }
+  }
+  return [...shards].sort(([a], [b]) => a - b).map(([, parts]) => parts);
+};
+
+/**
+ * The arguments of read_shards, and the columns of shard_call after its account: for each shard an account and the SQL of all statements, the tables
+ * that the SQL names, and the values of all arrays, one array of each type.
+ */
+const toShards = (db: SpreadConnection, sent: readonly SentRows[]): unknown[] => {
+  const shards = byShard(db, sent);
+  const { values, inRows } = byType(shards.flat().flatMap(arraysOf));
   const tables: string[] = [];
+  const table = (name: string): string => {
+    const known = tables.indexOf(`"${name}"`);
+    return `%${known < 0 ? tables.push(`"${name}"`) : known + 1}$s`;
+  };
   let at = 0;
-  const texts = sent.map(({ statement: { columns, toSQL }, accounts }) => {
-    const own = inRows.slice(at, at + 1 + columns.length);
-    at += own.length;
-    const makesRows = accounts.length === 1 || own.some(({ isValue }) => !isValue);
-    return toSQL({
-      given: givenBy(
+  const sqls = shards.map((parts) => {
+    const texts = parts.map(({ statement: { columns, toSQL }, accounts }) => {
+      const own = inRows.slice(at, at + 1 + columns.length);
+      at += own.length;
+      const makesRows = accounts.length === 1 || own.some(({ isValue }) => !isValue);
+      const given = givenBy(
         columns,
         own.map(({ sql }) => sql),
         makesRows ? '' : ` FROM generate_series(1, ${accounts.length})`,
-      ),
-      count: String(accounts.length),
-      table: (name) => `%${tables.push(`"${name}"`)}$s`,
+      );
+      return toSQL({ given, count: String(accounts.length), table });
     });
+    const last = texts.pop() as string;
+    const before = texts.map((text, nth) => `part_${nth} AS (${text})`);
+    return before.length === 0 ? last : `WITH ${before.join(', ')} ${last}`;
   });
-  const last = texts.pop() as string;
-  const before = texts.map((text, nth) => `part_${nth} AS (${text})`);
-  return { sql: before.length === 0 ? last : `WITH ${before.join(', ')} ${last}`, tables, values };
+  return [shards.map(([first]) => first?.accounts[0]), sqls, tables, ...values];
 };
 
 const readShards = `
-  SELECT read_shards(account, $2, $3, $4, $5, $6, $7, $8) AS rows FROM account_position WHERE account = $1`;
+  SELECT read_shards($2, $3, $4, $5, $6, $7, $8, $9) AS rows, account FROM account_position WHERE account = $1`;
 const writeShards = `
-  INSERT INTO shard_call (account, sql, tables, integers, bigints, byteas, uuids, texts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+  INSERT INTO shard_call (account, ours, sqls, tables, integers, bigints, byteas, uuids, texts)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 /** For a cluster: the text that Citus plans once, and its values, if the statement has one and the rows are of one account. */
 const toOne = ({ statement: { one }, accounts, columns }: SentRows) =>
@@ -129,8 +167,7 @@ export const readRows = async <Row>(db: SpreadConnection, sent: SentRows): Promi
   if (!db.isSpread) return db.all<Row>(sent.statement.sql, arraysOf(sent));
   const one = toOne(sent);
   if (one) return db.all<Row>(...one);
-  const { sql, tables, values } = toShards([sent]);
-  const { rows } = await db.one<{ rows: Row[] | null }>(readShards, [db.account, sql, tables, ...values]);
+  const { rows } = await db.one<{ rows: Row[] | null }>(readShards, [db.account, ...toShards(db, [sent])]);
   return rows ?? [];
 };
 
@@ -148,6 +185,5 @@ export const writeRows = async (db: SpreadConnection, ...sent: readonly [SentRow
     await db.run(...one);
     return;
   }
-  const { sql, tables, values } = toShards(sent);
-  await db.run(writeShards, [db.account, sql, tables, ...values]);
+  await db.run(writeShards, [db.account, ...toShards(db, sent)]);
 };

@@ -50,14 +50,13 @@ const repeatColumns = [
   ['key', 'uuid'],
   ['day', 'integer'],
 ] as const;
-// Usually all are new: the new keys are returned only when some are not.
+// Returns the keys that were there already. Usually there are none, and the keys are only counted.
 const remembering = aboutRows(repeatColumns, (parts) => {
-  const insert = insertRows(parts, 'event_repeat', repeatColumns, {
-    end: 'ON CONFLICT DO NOTHING RETURNING uuid_send(key) AS key',
-  });
+  const insert = insertRows(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
   return `
   WITH kept AS (${insert})
-  SELECT CASE WHEN count(*) < ${parts.count} THEN encode(coalesce(string_agg(key, ''), ''), 'hex') END AS fresh FROM kept`;
+  SELECT encode(string_agg(uuid_send(given.key), ''), 'hex') AS repeated FROM ${parts.given}
+  WHERE (SELECT count(*) FROM kept) < ${parts.count} AND given.key NOT IN (SELECT key FROM kept)`;
 });
 
 const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
@@ -122,17 +121,17 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       // All transactions insert in the same order, so that no two wait for each other.
       const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
       const days = integers(ordered, ({ account }) => db.of(account).currentDay.day);
-      const [row] = await readRows<{ fresh: string | null }>(db, {
+      const rows = await readRows<{ repeated: string | null }>(db, {
         statement: remembering,
         accounts: accountsOf(ordered),
         columns: [...columnsOf(ordered), days],
       });
-      const { fresh } = row as { fresh: string | null };
-      if (fresh === null) return () => true;
       const digits = 2 * keyBytes;
       const keys = new Set<string>();
-      for (let at = 0; at < fresh.length; at += digits) keys.add(toKey(fresh.slice(at, at + digits)));
-      return (event: SentEvent) => keys.has(event.key);
+      for (const { repeated } of rows)
+        for (let at = 0; repeated !== null && at < repeated.length; at += digits)
+          keys.add(toKey(repeated.slice(at, at + digits)));
+      return (event: SentEvent) => !keys.has(event.key);
     },
 
     /** Returns the name under which a request is stored, hashed, once its contact is erased. */

@@ -41,6 +41,9 @@ export interface AccountState extends DayUnderWay, CatalogueSettings, Pick<Liste
   readonly version: number;
 }
 
+/** The state of an account when a transaction begins; on a cluster, also the shard of `account_position` that has it. */
+export type BegunState = AccountState & { readonly shard?: number };
+
 export const stateSQL =
   'SELECT account, day, "clockDay", catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account_position';
 
@@ -49,11 +52,13 @@ export interface Beginning {
   readonly mode: 'beside others' | 'alone';
   /** Whether it may change owners of events (owner-feed.ts). On a cluster, such a change fails otherwise. */
   readonly changesOwners: boolean;
+  /** On a cluster: how long it waits for a lock, if not as long as others. */
+  readonly patienceMilliseconds?: number | undefined;
 }
 
 type Begun = Pick<TakenConnection, 'isSpread' | 'script' | 'all'>;
 
-const beginHere = async (db: Begun, { mode }: Beginning, accounts: readonly number[]): Promise<AccountState[]> => {
+const beginHere = async (db: Begun, { mode }: Beginning, accounts: readonly number[]): Promise<BegunState[]> => {
   const take = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   const locks = accounts.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
   const [, states] = await Promise.all([
@@ -61,20 +66,26 @@ const beginHere = async (db: Begun, { mode }: Beginning, accounts: readonly numb
       BEGIN;
       SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}), ${locks.join(', ')};
       SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order`),
-    db.all<AccountState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [integers(accounts, (account) => account)]),
+    db.all<BegunState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [integers(accounts, (account) => account)]),
   ]);
   return states;
 };
 
-/** On a cluster, the accounts are in the same shards, and the transaction takes its locks also where these are. */
+/** On a cluster, the accounts are on one machine, and the transaction takes its locks there too. */
 const beginOnWorker = async (
   db: Begun,
-  { mode, changesOwners }: Beginning,
+  { mode, changesOwners, patienceMilliseconds }: Beginning,
   accounts: readonly number[],
-): Promise<AccountState[]> => {
+): Promise<BegunState[]> => {
+  const patience = patienceMilliseconds === undefined ? null : `${patienceMilliseconds}ms`;
   const [, states] = await Promise.all([
     db.script('BEGIN'),
-    db.all<AccountState>('SELECT * FROM begin_writing($1, $2, $3)', [accounts, mode === 'alone', changesOwners]),
+    db.all<BegunState>('SELECT * FROM begin_writing($1, $2, $3, $4)', [
+      accounts,
+      mode === 'alone',
+      changesOwners,
+      patience,
+    ]),
   ]);
   return states;
 };
@@ -84,7 +95,7 @@ export const beginWriting = async (
   db: Begun,
   beginning: Beginning,
   accounts: readonly number[],
-): Promise<ReadonlyMap<number, AccountState>> => {
+): Promise<ReadonlyMap<number, BegunState>> => {
   const begin = db.isSpread ? beginOnWorker : beginHere;
   // Ascending, so that no two transactions wait for each other.
   const states = await begin(

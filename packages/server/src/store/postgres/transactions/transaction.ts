@@ -16,6 +16,7 @@ import { forgetDays, mostDays, prepareDay } from '../events/partitions.ts';
 import {
   type AccountState,
   type Beginning,
+  type BegunState,
   beginWriting,
   readSettled,
   type Settled,
@@ -29,6 +30,8 @@ export interface Transaction extends AccountConnection, Pick<TakenConnection, 's
   /** The account's state when this transaction began. */
   readonly begun: AccountState;
   of(account: number): Transaction;
+  /** Accounts with equal numbers have their rows in the same shards. */
+  shardOf(account: number): number;
   /**
    * Returns the day of something received at a time. When it is not the account's current day, this throws: the transaction is
    * rolled back, the day begins, and the work runs again.
@@ -116,7 +119,7 @@ export const withConnection = async <Value>(
   }
 };
 
-interface Options extends Partial<Pick<Beginning, 'changesOwners'>> {
+interface Options extends Partial<Pick<Beginning, 'changesOwners' | 'patienceMilliseconds'>> {
   /** Receives how long the statement COMMIT took, in seconds. */
   readonly onCommit?: (seconds: number) => void;
 }
@@ -129,7 +132,7 @@ const listOf = (accounts: Accounts): readonly number[] => (typeof accounts === '
 const createTransaction = (
   db: TakenConnection,
   mode: Mode,
-  { states, remembering }: { states: ReadonlyMap<number, AccountState>; remembering: (() => void)[] },
+  { states, remembering }: { states: ReadonlyMap<number, BegunState>; remembering: (() => void)[] },
 ): ((account: number) => Transaction) => {
   const shared = {
     ...db,
@@ -137,6 +140,8 @@ const createTransaction = (
       if (mode !== 'alone') throw new NotAlone('this must run alone');
     },
     whenCommitted: (remember: () => void) => void remembering.push(remember),
+    // Of an account that is not among those of this transaction it is not known.
+    shardOf: (account: number) => states.get(account)?.shard ?? -account,
     async attempt<Value>(attempted: () => Promise<Value>) {
       await db.script('SAVEPOINT attempt');
       try {
@@ -177,9 +182,9 @@ const carryOut = async <Value>(
   mode: Mode,
   accounts: readonly number[],
   work: (transaction: Transaction) => Promise<Value>,
-  { changesOwners = true, onCommit }: Options,
+  { changesOwners = true, patienceMilliseconds, onCommit }: Options,
 ): Promise<Value> => {
-  const states = await beginWriting(db, { mode, changesOwners }, accounts);
+  const states = await beginWriting(db, { mode, changesOwners, patienceMilliseconds }, accounts);
   const remembering: (() => void)[] = [];
   const value = await work(createTransaction(db, mode, { states, remembering })(accounts[0] as number));
   const began = performance.now();

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { newEvent } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
-import { createWriteQueue, createWriteQueues, mostAccounts, mostUnderWay } from './write-queue.ts';
+import type { Place, Places } from '../database/machines.ts';
+import { createWriteQueue, createWriteQueues, mostAccounts, mostUnderWay, type Waiting } from './write-queue.ts';
 
 const batchOf = (count: number): EventBatch => ({
   account: 1,
@@ -15,8 +16,11 @@ const batchOf = (count: number): EventBatch => ({
 /** A keeper that keeps when it is told to; `fails` says of which commits it doesn't. */
 const createKeeper = (fails: (batches: readonly EventBatch[]) => Error | undefined = () => undefined) => {
   const commits: number[][] = [];
+  /** How long each commit waits for locks. */
+  const patience: (number | undefined)[] = [];
   const waiting: (() => void)[] = [];
-  const keep = async (batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
+  const keep = async (batches: readonly EventBatch[], { patienceMilliseconds }: Waiting): Promise<EventOutcome[][]> => {
+    patience.push(patienceMilliseconds);
     commits.push(batches.map(({ events }) => events.length));
     await new Promise<void>((resolve) => waiting.push(resolve));
     const error = fails(batches);
@@ -27,10 +31,24 @@ const createKeeper = (fails: (batches: readonly EventBatch[]) => Error | undefin
     for (const resolve of waiting.splice(0)) resolve();
     await new Promise(setImmediate);
   };
-  return { keep, commits, goOn };
+  return { keep, commits, patience, goOn };
 };
 
 const turn = () => new Promise(setImmediate);
+
+/** Until the places of accounts are found, and what waits is committed. */
+const settle = async () => {
+  for (let nth = 0; nth < 3; nth += 1) await turn();
+};
+
+/** lock_not_available */
+const late = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '55P03' }) });
+
+const evenAndOdd = (account: number): Place => ({ machine: 1, shard: account % 2 });
+const placesBy = (placeOf: (account: number) => Place): Places => ({
+  of: async (account) => placeOf(account),
+  forget() {},
+});
 
 describe('batches', () => {
   test('that arrive while commits are under way go together into the next', async () => {
@@ -60,62 +78,142 @@ describe('batches', () => {
 
   test('of many accounts take turns, and those of one account go together', async () => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueues(async (shard) => ({ machine: 1, shard }), keep);
+    const ask = createWriteQueue(keep);
     const of = (account: number, count: number) => ask({ ...batchOf(count), account });
-    // The first accounts take all connections.
-    const asked = Array.from({ length: mostUnderWay }, (_, nth) => of(nth, 1));
-    await turn();
+    // The first take all connections.
+    const asked = Array.from({ length: mostUnderWay }, (_, nth) => of(nth, 3_000));
     await turn();
     asked.push(of(8, 3_000), of(8, 3_000), of(9, 2), of(8, 1), of(10, 3), of(9, 4));
     await goOn();
-    await turn();
-    expect(commits.slice(mostUnderWay)).toEqual([[3_000], [2, 4], [3], [3_000, 1]]);
+    await settle();
+    expect(commits.slice(mostUnderWay)).toEqual([[3_000], [2, 4, 3, 3_000, 1]]);
     await goOn();
     expect(await Promise.all(asked)).toHaveLength(mostUnderWay + 6);
   });
 
-  test('on a cluster wait for the commit of their shard that is under way, unless they are many, and share the next', async () => {
+  test('on a cluster wait for the commit of their machine that is under way, unless they are many, and share the next', async () => {
     const { keep, commits, goOn } = createKeeper();
-    // Odd accounts are in shard 1, even ones in shard 0.
-    const ask = createWriteQueues(async (account) => ({ machine: 1, shard: account % 2 }), keep);
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
     const of = (account: number, count: number) => ask({ ...batchOf(count), account });
     const asked = [of(1, 1)];
-    await turn();
-    await turn();
-    asked.push(of(1, 900), of(2, 7), of(3, 99));
-    await turn();
-    await turn();
-    expect(commits).toEqual([[1], [7]]);
+    await settle();
+    asked.push(of(1, 900), of(2, 99));
+    await settle();
+    expect(commits).toEqual([[1]]);
     asked.push(of(1, 1));
-    await turn();
-    await turn();
-    expect(commits).toEqual([[1], [7], [900, 1, 99]]);
+    await settle();
+    expect(commits).toEqual([[1], [900, 1, 99]]);
     asked.push(of(1, 3));
-    await turn();
-    await turn();
-    expect(commits).toHaveLength(3);
+    await settle();
+    expect(commits).toHaveLength(2);
     await goOn();
-    expect(commits).toEqual([[1], [7], [900, 1, 99], [3]]);
+    expect(commits).toEqual([[1], [900, 1, 99], [3]]);
     await goOn();
-    expect(await Promise.all(asked)).toHaveLength(6);
+    expect(await Promise.all(asked)).toHaveLength(5);
   });
 
   test('on a cluster wait for commits of their own machine only', async () => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueues(async (account) => ({ machine: account % 2, shard: account }), keep);
-    const of = (account: number) => ask({ ...batchOf(account), account });
-    const accounts = Array.from({ length: mostUnderWay + 1 }, (_, nth) => 2 * nth + 1);
-    const asked = accounts.map(of);
-    await turn();
-    await turn();
-    expect(commits).toHaveLength(mostUnderWay);
-    asked.push(of(2));
-    await turn();
-    await turn();
-    expect(commits.slice(mostUnderWay)).toEqual([[2]]);
+    const ask = createWriteQueues(
+      placesBy((account) => ({ machine: account % 2, shard: account })),
+      keep,
+    );
+    const asked = [1, 3].map((account) => ask({ ...batchOf(account), account }));
+    await settle();
+    asked.push(ask({ ...batchOf(5), account: 5 }), ask({ ...batchOf(2), account: 2 }));
+    await settle();
+    expect(commits).toEqual([[1, 3], [2]]);
     await goOn();
     await goOn();
-    expect(await Promise.all(asked)).toHaveLength(mostUnderWay + 2);
+    expect(commits.slice(2)).toEqual([[5]]);
+    expect(await Promise.all(asked)).toHaveLength(4);
+  });
+
+  test('of other shards are stored soon when one shard must wait for a lock, which then has commits of its own', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    let isHeld = true;
+    const { keep, commits, patience, goOn } = createKeeper((batches) =>
+      isHeld && batches.some(({ account }) => account % 2 === 0) ? late : undefined,
+    );
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const of = (account: number, count: number) => ask({ ...batchOf(count), account });
+    const settling = Promise.allSettled([of(1, 10), of(2, 20), of(3, 30)]);
+    await settle();
+    await goOn();
+    await settle();
+    // The shards wait as long as others, each in a commit of its own, and do not wait for each other.
+    expect(commits).toEqual([[10, 20, 30], [10, 30], [20]]);
+    expect(patience).toEqual([500, undefined, undefined]);
+    await goOn();
+    expect((await settling).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    isHeld = false;
+    const apart = [of(2, 21), of(3, 31)];
+    await settle();
+    expect(commits.slice(3)).toEqual([[31], [21]]);
+    await goOn();
+    await Promise.all(apart);
+    vi.advanceTimersByTime(5_001);
+    const shared = [of(2, 22), of(3, 32)];
+    await settle();
+    expect(commits.slice(5)).toEqual([[22, 32]]);
+    await goOn();
+    await Promise.all(shared);
+    vi.useRealTimers();
+  });
+
+  test('of other shards are stored when a machine does not know yet how one was divided', async () => {
+    const notYet = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '57P03' }) });
+    const { keep, commits, goOn } = createKeeper((batches) =>
+      batches.some(({ account }) => account === 2) ? notYet : undefined,
+    );
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const settling = Promise.allSettled([1, 2].map((account) => ask({ ...batchOf(account), account })));
+    await settle();
+    await goOn();
+    await settle();
+    await goOn();
+    expect((await settling).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(commits).toEqual([[1, 2], [1], [2]]);
+  });
+
+  test('of all shards are refused soon when they wait for one lock', async () => {
+    const { keep, commits, goOn } = createKeeper(() => late);
+    const ask = createWriteQueues(
+      placesBy((account) => ({ machine: 1, shard: account })),
+      keep,
+    );
+    const settling = Promise.allSettled(Array.from({ length: 10 }, (_, account) => ask({ ...batchOf(1), account })));
+    for (let commit = 0; commit < 4; commit += 1) {
+      await settle();
+      await goOn();
+    }
+    expect((await settling).every(({ status }) => status === 'rejected')).toBe(true);
+    // Of four connections, one is left for what is not apart.
+    expect(commits.map(({ length }) => length)).toEqual([10, 1, 1, 1]);
+  });
+
+  test('whose accounts are on several machines, because some were moved, are sent to each', async () => {
+    let isMoved = false;
+    const several = Object.assign(new Error(), { code: 'FH001' });
+    const { keep, commits, goOn } = createKeeper((batches) =>
+      new Set(batches.map(({ account }) => account % 2)).size > 1 ? several : undefined,
+    );
+    const ask = createWriteQueues(
+      {
+        of: async (account) => ({ machine: isMoved ? account % 2 : 1, shard: account }),
+        forget: () => {
+          isMoved = true;
+        },
+      },
+      keep,
+    );
+    const asked = [1, 2, 3].map((account) => ask({ ...batchOf(account), account }));
+    await settle();
+    await goOn();
+    await settle();
+    expect(commits).toEqual([[1, 2, 3], [1, 3], [2]]);
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(3);
   });
 
   test('of no more than so many accounts are in one commit', async () => {
@@ -146,7 +244,6 @@ describe('batches', () => {
   });
 
   test('of other accounts are stored when one account must wait too long for a lock', async () => {
-    const late = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '55P03' }) });
     const { keep, commits, goOn } = createKeeper((batches) =>
       batches.some(({ account }) => account === 2) ? late : undefined,
     );
@@ -168,7 +265,6 @@ describe('batches', () => {
   });
 
   test('are refused soon when all accounts must wait too long for one lock', async () => {
-    const late = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '55P03' }) });
     const { keep, commits, goOn } = createKeeper(() => late);
     const ask = createWriteQueue(keep);
     const settling = Promise.allSettled(
