@@ -126,13 +126,13 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
   const laneOf = (shard: number): Lane => {
     const found = apart.get(shard);
     if (!found) return shared;
-    if (found.lane.events > 0 || performance.now() < found.until) return found.lane;
+    if (found.lane.lines.size > 0 || performance.now() < found.until) return found.lane;
     apart.delete(shard);
     return shared;
   };
 
-  const isReady = ({ events, commits }: Lane): boolean =>
-    events > 0 && (!onCluster || commits === 0 || events >= enoughEvents);
+  const isReady = ({ lines, events, commits }: Lane): boolean =>
+    lines.size > 0 && (!onCluster || commits === 0 || events >= enoughEvents);
 
   /** Stores each of several shards by itself, if one of them may have held up the others. Returns whether it does. */
   const separate = (taken: readonly Queued[], error: unknown): boolean => {
@@ -194,7 +194,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     if (lateInARow < mostLate) return;
     lateInARow = 0;
     for (const other of apart.values())
-      while (other.lane.events > 0) for (const { reject } of take(other.lane)) reject(error);
+      while (other.lane.lines.size > 0) for (const { reject } of take(other.lane)) reject(error);
   };
 
   const flush = () => {
