@@ -216,6 +216,14 @@ describe('batches', () => {
     expect(await Promise.all(asked)).toHaveLength(3);
   });
 
+  test('without events are answered', async () => {
+    const { keep, goOn } = createKeeper();
+    const asked = [createWriteQueue(keep)(batchOf(0)), createWriteQueues(placesBy(evenAndOdd), keep)(batchOf(0))];
+    await settle();
+    await goOn();
+    expect(await Promise.all(asked)).toEqual([[], []]);
+  });
+
   test('of no more than so many accounts are in one commit', async () => {
     const { keep, commits, goOn } = createKeeper();
     const ask = createWriteQueue(keep);
