@@ -362,12 +362,12 @@ const ofLostWorker =
 
 /**
  * Whether the statement is fine but the database cannot execute it now: it is unreachable, starting or stopping, accepts no
- * connections, is full, has become a standby, or takes too long. Classes of codes:
+ * connections, is full, has become a standby, takes too long, or is a machine of a cluster that does not know a shard yet (FH002). Classes of codes:
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export const isNotNow = (error: unknown): boolean =>
   isConflict(error) ||
-  /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
+  /^(08|53|57|58|25006|25P0[34]|55P03|FH002|E[A-Z]+$)/.test(codeOf(error)) ||
   // 55000 alone says that an object is not in the required state, which can also be a bug of this program.
   (codeOf(error) === '55000' &&
     /not currently accepting connections|is a metadata node, but is out of sync|does not have a replica identity/.test(

@@ -15,8 +15,8 @@ export interface Place {
 /** The places of accounts. */
 export interface Places {
   of(account: number): Promise<Place>;
-  /** Makes `of` ask again, for each account. */
-  forget(): void;
+  /** Makes `of` ask again for accounts. */
+  forget(accounts: readonly number[]): void;
 }
 
 /** Returns the machine that has the rows of an account. */
@@ -53,7 +53,9 @@ export const createPlaces = (ask: Ask): Places => {
       place.catch(() => remembered.delete(account));
       return place;
     },
-    forget: () => remembered.clear(),
+    forget(accounts) {
+      for (const account of accounts) remembered.delete(account);
+    },
   };
 };
 

@@ -75,7 +75,7 @@ const lockContacts = (db: SpreadConnection, contacts: readonly number[], how: ke
 /** Contacts, and a connection of their account. */
 type ContactsOf = readonly [db: SpreadConnection, contacts: readonly number[]];
 
-/** Prevents the erasure of contacts, of accounts in the same shards, until this transaction ends. Throws Overtaken when one is already erased. */
+/** Prevents the erasure of contacts, of the accounts of this transaction, until it ends. Throws Overtaken when one is already erased. */
 export const holdContacts = async (groups: readonly ContactsOf[]): Promise<void> => {
   const [first] = groups;
   if (!first) return;

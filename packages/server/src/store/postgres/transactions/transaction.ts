@@ -225,7 +225,8 @@ export const write = async <Value>(
         if (days > mostDays) await withConnection(pool, 0, (db) => forgetDays(db, receivedTime)).catch(() => {});
       } else if (error instanceof OtherDay) {
         const { account, receivedTime } = error;
-        await write(pool, 'alone', account, (db) => beginDay(db, receivedTime));
+        const { patienceMilliseconds } = options;
+        await write(pool, 'alone', account, (db) => beginDay(db, receivedTime), { patienceMilliseconds });
       } else {
         if (!isConflict(error)) throw error;
         conflicts += 1;

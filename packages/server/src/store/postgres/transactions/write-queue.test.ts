@@ -18,17 +18,20 @@ const createKeeper = (fails: (batches: readonly EventBatch[]) => Error | undefin
   const commits: number[][] = [];
   /** How long each commit waits for locks. */
   const patience: (number | undefined)[] = [];
-  const waiting: (() => void)[] = [];
+  const waiting: { readonly nth: number; readonly resolve: () => void }[] = [];
   const keep = async (batches: readonly EventBatch[], { patienceMilliseconds }: Waiting): Promise<EventOutcome[][]> => {
     patience.push(patienceMilliseconds);
     commits.push(batches.map(({ events }) => events.length));
-    await new Promise<void>((resolve) => waiting.push(resolve));
+    const nth = commits.length - 1;
+    await new Promise<void>((resolve) => waiting.push({ nth, resolve }));
     const error = fails(batches);
     if (error) throw error;
     return batches.map(({ events }) => events.map(() => ({ kept: true })));
   };
-  const goOn = async () => {
-    for (const resolve of waiting.splice(0)) resolve();
+  /** Ends all commits that are under way, or that with a number. */
+  const goOn = async (nth?: number) => {
+    for (const { resolve } of nth === undefined ? waiting.splice(0) : waiting.filter((each) => each.nth === nth))
+      resolve();
     await new Promise(setImmediate);
   };
   return { keep, commits, patience, goOn };
@@ -130,7 +133,6 @@ describe('batches', () => {
   });
 
   test('of other shards are stored soon when one shard must wait for a lock, which then has commits of its own', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
     let isHeld = true;
     const { keep, commits, patience, goOn } = createKeeper((batches) =>
       isHeld && batches.some(({ account }) => account % 2 === 0) ? late : undefined,
@@ -139,41 +141,125 @@ describe('batches', () => {
     const of = (account: number, count: number) => ask({ ...batchOf(count), account });
     const settling = Promise.allSettled([of(1, 10), of(2, 20), of(3, 30)]);
     await settle();
-    await goOn();
+    const waiting = of(4, 40);
+    for (let commit = 0; commit < 3; commit += 1) {
+      await goOn();
+      await settle();
+    }
+    // One shard after the other; the one that is late then waits as long as others, with what came meanwhile.
+    expect(commits).toEqual([[10, 20, 30], [10, 30], [20], [20, 40]]);
+    expect(patience).toEqual([500, 500, 500, undefined]);
+    const others = [of(3, 31), of(2, 21)];
     await settle();
-    // The shards wait as long as others, each in a commit of its own, and do not wait for each other.
-    expect(commits).toEqual([[10, 20, 30], [10, 30], [20]]);
-    expect(patience).toEqual([500, undefined, undefined]);
-    await goOn();
-    expect((await settling).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(commits.slice(4)).toEqual([[31]]);
     isHeld = false;
-    const apart = [of(2, 21), of(3, 31)];
+    await goOn();
     await settle();
-    expect(commits.slice(3)).toEqual([[31], [21]]);
+    expect((await settling).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+    expect(await waiting).toHaveLength(40);
+    // Together with the others again.
+    others.push(of(1, 11), of(2, 22));
+    await settle();
+    await goOn();
+    expect(commits.slice(5)).toEqual([[21], [11, 22]]);
+    await goOn();
+    expect(await Promise.all(others)).toHaveLength(4);
+  });
+
+  test('of a shard that is late stay apart for five seconds after the last time', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    let isHeld = true;
+    const { keep, commits, goOn } = createKeeper((batches) =>
+      isHeld && batches.some(({ account }) => account === 2) ? late : undefined,
+    );
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const of = (account: number) => ask({ ...batchOf(account), account });
+    const refused = expect(of(2)).rejects.toBe(late);
+    for (let commit = 0; commit < 2; commit += 1) {
+      await settle();
+      await goOn();
+    }
+    await refused;
+    expect(commits).toEqual([[2], [2]]);
+    isHeld = false;
+    vi.advanceTimersByTime(4_999);
+    const apart = [of(2), of(3)];
+    await settle();
+    expect(commits.slice(2)).toEqual([[2], [3]]);
     await goOn();
     await Promise.all(apart);
+    isHeld = true;
+    const again = expect(of(2)).rejects.toBe(late);
+    for (let commit = 0; commit < 2; commit += 1) {
+      await settle();
+      await goOn();
+    }
+    await again;
+    isHeld = false;
     vi.advanceTimersByTime(5_001);
-    const shared = [of(2, 22), of(3, 32)];
+    const shared = [of(2), of(3)];
     await settle();
-    expect(commits.slice(5)).toEqual([[22, 32]]);
+    expect(commits.slice(6)).toEqual([[2, 3]]);
     await goOn();
     await Promise.all(shared);
     vi.useRealTimers();
   });
 
-  test('of other shards are stored when a machine does not know yet how one was divided', async () => {
-    const notYet = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '57P03' }) });
+  test('on a cluster do not wait for a commit that takes long', async () => {
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const asked = [1, 2].map(async (account) => {
+      if (account === 2) await settle();
+      return ask({ ...batchOf(account), account });
+    });
+    await expect.poll(() => commits).toEqual([[1], [2]]);
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(2);
+  });
+
+  test('of shards that are late leave a connection to the others', async () => {
+    const { keep, commits, patience, goOn } = createKeeper((batches) =>
+      batches.some(({ account }) => account < 9) && batches.length === 1 ? late : undefined,
+    );
+    const ask = createWriteQueues(
+      placesBy((account) => ({ machine: 1, shard: account })),
+      keep,
+    );
+    const of = (account: number) => ask({ ...batchOf(1), account });
+    const settling: Promise<unknown>[] = [];
+    for (let account = 1; account < 6; account += 1) {
+      settling.push(Promise.allSettled([of(account)]));
+      await settle();
+      // Only the commit that does not wait patiently: the others are under way.
+      await goOn(patience.length - 1);
+      await settle();
+    }
+    const underWay = commits.length;
+    const asked = of(9);
+    await settle();
+    expect(patience.filter((each) => each === undefined)).toHaveLength(mostUnderWay - 1);
+    expect(commits).toHaveLength(underWay + 1);
+    for (let commit = 0; commit < 4; commit += 1) {
+      await goOn();
+      await settle();
+    }
+    expect(await asked).toHaveLength(1);
+    await Promise.all(settling);
+  });
+
+  test('of other shards are stored when a machine does not know one yet', async () => {
+    const notYet = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: 'FH002' }) });
     const { keep, commits, goOn } = createKeeper((batches) =>
       batches.some(({ account }) => account === 2) ? notYet : undefined,
     );
     const ask = createWriteQueues(placesBy(evenAndOdd), keep);
-    const settling = Promise.allSettled([1, 2].map((account) => ask({ ...batchOf(account), account })));
-    await settle();
-    await goOn();
-    await settle();
-    await goOn();
-    expect((await settling).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    expect(commits).toEqual([[1, 2], [1], [2]]);
+    const settling = Promise.allSettled([1, 2, 4].map((account) => ask({ ...batchOf(account), account })));
+    for (let commit = 0; commit < 3; commit += 1) {
+      await settle();
+      await goOn();
+    }
+    expect((await settling).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(commits).toEqual([[1, 2, 4], [1], [2, 4]]);
   });
 
   test('of all shards are refused soon when they wait for one lock', async () => {
@@ -183,17 +269,32 @@ describe('batches', () => {
       keep,
     );
     const settling = Promise.allSettled(Array.from({ length: 10 }, (_, account) => ask({ ...batchOf(1), account })));
-    for (let commit = 0; commit < 4; commit += 1) {
+    for (let commit = 0; commit < 5; commit += 1) {
       await settle();
       await goOn();
     }
     expect((await settling).every(({ status }) => status === 'rejected')).toBe(true);
-    // Of four connections, one is left for what is not apart.
-    expect(commits.map(({ length }) => length)).toEqual([10, 1, 1, 1]);
+    expect(commits.map(({ length }) => length)).toEqual([10, 1, 1, 1, 1]);
+  });
+
+  test('of no more than so many shards are in one commit on a cluster', async () => {
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueues(
+      placesBy((account) => ({ machine: 1, shard: account % 20 })),
+      keep,
+    );
+    const asked = Array.from({ length: 24 }, (_, account) => ask({ ...batchOf(1), account }));
+    await settle();
+    await goOn();
+    await settle();
+    expect(commits.map(({ length }) => length)).toEqual([20, 4]);
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(24);
   });
 
   test('whose accounts are on several machines, because some were moved, are sent to each', async () => {
     let isMoved = false;
+    const forgotten: number[] = [];
     const several = Object.assign(new Error(), { code: 'FH001' });
     const { keep, commits, goOn } = createKeeper((batches) =>
       new Set(batches.map(({ account }) => account % 2)).size > 1 ? several : undefined,
@@ -201,7 +302,8 @@ describe('batches', () => {
     const ask = createWriteQueues(
       {
         of: async (account) => ({ machine: isMoved ? account % 2 : 1, shard: account }),
-        forget: () => {
+        forget: (accounts) => {
+          forgotten.push(...accounts);
           isMoved = true;
         },
       },
@@ -212,8 +314,22 @@ describe('batches', () => {
     await goOn();
     await settle();
     expect(commits).toEqual([[1, 2, 3], [1, 3], [2]]);
+    expect(forgotten).toEqual([1, 2, 3]);
     await goOn();
     expect(await Promise.all(asked)).toHaveLength(3);
+  });
+
+  test('whose accounts are on several machines still are stored shard by shard', async () => {
+    const several = Object.assign(new Error(), { code: 'FH001' });
+    const { keep, commits, goOn } = createKeeper((batches) => (batches.length > 1 ? several : undefined));
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const asked = [1, 2].map((account) => ask({ ...batchOf(account), account }));
+    for (let commit = 0; commit < 4; commit += 1) {
+      await settle();
+      await goOn();
+    }
+    expect(commits).toEqual([[1, 2], [1, 2], [1], [2]]);
+    expect(await Promise.all(asked)).toHaveLength(2);
   });
 
   test('without events are answered', async () => {

@@ -10,14 +10,17 @@ import type { Places } from '../database/machines.ts';
 /** Parallel commits, each on its own connection: while PostgreSQL syncs one, the others are written. */
 export const mostUnderWay = 4;
 
-/** Each account of a commit takes a lock, and PostgreSQL has room for some thousands. */
+/** A transaction locks each of its accounts, and on a cluster some tables of each of their shards; PostgreSQL has room for some thousands of locks. */
 export const mostAccounts = 32;
+const mostShards = 16;
 
-/** On a cluster, where a commit takes several times as long, a machine has one under way unless so many of its events wait. */
+/** On a cluster, where a commit takes several times as long, a machine has one under way unless so many of its events wait, or it takes so long. */
 const enoughEvents = 1_000;
+const longMilliseconds = 500;
 
-/** On a cluster: how long a commit of several shards waits for a lock. Then each of them is for itself for a while. */
+/** On a cluster: how long a commit waits for a lock before its shards are stored one by one. */
 const patienceMilliseconds = 500;
+/** For so long, a shard that was late by itself has commits of its own. */
 const millisecondsApart = 5_000;
 
 /** Approximate limit of events per commit. All clients of a commit get their responses when it ends. */
@@ -26,18 +29,18 @@ const mostEvents = 4_000;
 /** lock_not_available */
 const lockTimeout = '55P03';
 
-/** When so many accounts of a commit wait too long for a lock, one by one, it is one that all need: a migration holds it. The others are refused. */
-const mostLate = 2;
-
-/** cannot_connect_now: also of a machine that does not know yet how Citus has divided a shard. */
-const notYet = '57P03';
-
-/** Of begin_writing: the accounts are on several machines. */
+/** Of begin_writing: the accounts are on several machines, or the machine does not know one of their shards yet. */
 const dispersed = 'FH001';
+const unknownShard = 'FH002';
+
+/** When so many parts of a commit wait too long for a lock, one by one, it is one that all need: a migration holds it. The others are refused. */
+const mostLate = 2;
 
 interface Queued {
   readonly batch: EventBatch;
   readonly shard: number;
+  /** Whether it was sent here because it was on another machine than the rest of its commit. */
+  readonly isMoved: boolean;
   readonly resolve: (outcomes: EventOutcome[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -53,15 +56,31 @@ type Measure = (events: number, seconds: number) => void;
 /** Whether a transaction waited too long for a lock. */
 const isLate = (error: unknown): boolean => error instanceof Refusal && codeOf(error.cause) === lockTimeout;
 
-/** Whether others can be stored nevertheless: a Refusal says that the database cannot store anything now, unless it waited for a lock. */
-const isOfOne = (error: unknown): boolean => !(error instanceof Refusal) || isConflict(error.cause) || isLate(error);
+/** Whether the machine did not know a shard yet. */
+const isOfShard = (error: unknown): boolean => error instanceof Refusal && codeOf(error.cause) === unknownShard;
 
-/** Divides what could not be stored together: by account, then by batch. Returns nothing when it cannot be divided, or need not be. */
+/** Whether others can be stored nevertheless: a Refusal says that the database cannot store anything now, unless it is of a lock or a shard. */
+const isOfOne = (error: unknown): boolean =>
+  !(error instanceof Refusal) || isConflict(error.cause) || isLate(error) || isOfShard(error);
+
+const groupBy = <Key>(taken: readonly Queued[], keyOf: (queued: Queued) => Key): Queued[][] => {
+  const groups = new Map<Key, Queued[]>();
+  for (const queued of taken) {
+    const group = groups.get(keyOf(queued));
+    if (group) group.push(queued);
+    else groups.set(keyOf(queued), [queued]);
+  }
+  return [...groups.values()];
+};
+
+/** Divides what could not be stored together: by shard, by account, then by batch. Returns nothing when it cannot be divided, or need not be. */
 const partsOf = (taken: readonly Queued[], error: unknown): (readonly Queued[])[] => {
-  const accounts = new Set(taken.map(({ batch }) => batch.account));
-  if (!isOfOne(error) || taken.length === 1) return [];
-  if (accounts.size > 1) return [...accounts].map((account) => taken.filter(({ batch }) => batch.account === account));
-  return error instanceof Refusal ? [] : taken.map((each) => [each]);
+  if (!isOfOne(error)) return [];
+  const shards = groupBy(taken, ({ shard }) => shard);
+  if (shards.length > 1) return shards;
+  const accounts = groupBy(taken, ({ batch }) => batch.account);
+  if (accounts.length > 1 && !isOfShard(error)) return accounts;
+  return error instanceof Refusal || taken.length === 1 ? [] : taken.map((each) => [each]);
 };
 
 /** What waits, and shares commits: by account, the one that has waited longest first. */
@@ -69,9 +88,19 @@ interface Lane {
   readonly lines: Map<number, Queued[]>;
   events: number;
   commits: number;
+  /** Whether its newest commit takes long. */
+  isLong: boolean;
 }
 
-const createLane = (): Lane => ({ lines: new Map(), events: 0, commits: 0 });
+/** The lane of a shard that was late by itself. */
+interface Apart {
+  readonly lane: Lane;
+  until: number;
+}
+
+const eventsIn = (taken: readonly Queued[]): number => taken.reduce((sum, { batch }) => sum + batch.events.length, 0);
+
+const createLane = (): Lane => ({ lines: new Map(), events: 0, commits: 0, isLong: false });
 
 const add = (lane: Lane, queued: Queued): void => {
   const { account, events } = queued.batch;
@@ -85,15 +114,21 @@ const add = (lane: Lane, queued: Queued): void => {
 const take = (lane: Lane): Queued[] => {
   const { lines } = lane;
   const taken: Queued[] = [];
+  const shards = new Set<number>();
   let accounts = 0;
   let events = 0;
   for (const [account, line] of [...lines]) {
-    const end = line.findIndex(({ batch }, nth) => {
+    const end = line.findIndex(({ batch, shard }, nth) => {
       if (taken.length + nth > 0 && events + batch.events.length > mostEvents) return true;
+      if (shards.size === mostShards && !shards.has(shard)) return true;
       events += batch.events.length;
+      shards.add(shard);
       return false;
     });
-    if (end === 0) break;
+    if (end === 0) {
+      if (shards.size === mostShards) continue;
+      break;
+    }
     taken.push(...line.splice(0, end < 0 ? line.length : end));
     accounts += 1;
     // What is left waits behind the other accounts.
@@ -105,6 +140,20 @@ const take = (lane: Lane): Queued[] => {
   return taken;
 };
 
+/** Takes all that waits, or all of one shard. */
+const takeAll = (lane: Lane, ofShard?: number): Queued[] => {
+  const isTaken = ({ shard }: Queued) => ofShard === undefined || shard === ofShard;
+  const taken: Queued[] = [];
+  for (const [account, line] of [...lane.lines]) {
+    taken.push(...line.filter(isTaken));
+    const left = line.filter((queued) => !isTaken(queued));
+    if (left.length > 0) lane.lines.set(account, left);
+    else lane.lines.delete(account);
+  }
+  lane.events -= eventsIn(taken);
+  return taken;
+};
+
 interface OnCluster {
   /** Stores batches where their accounts are now, because these were on several machines. */
   readonly move: (batches: readonly EventBatch[]) => Promise<EventOutcome[]>[];
@@ -112,113 +161,122 @@ interface OnCluster {
 
 /**
  * Returns a function that stores a batch of an account in a shard; without Citus, all are in one. `keep` stores several in one commit. When it
- * fails, each account is stored by itself, and then each batch, unless the database cannot store anything now. `measure` receives the events
- * and the duration of each commit.
+ * fails, each shard is stored by itself, then each account, and then each batch, unless the database cannot store anything now. `measure`
+ * receives the events and the duration of each commit.
  */
 const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnCluster) => {
   const shared = createLane();
-  /** Shards of which one held up others lately. Each has a lane until nothing of it waits any more. */
-  const apart = new Map<number, { readonly lane: Lane; readonly until: number }>();
+  /** By shard. The one whose commit began longest ago comes first. */
+  const apart = new Map<number, Apart>();
   const underWay = { all: 0, apart: 0 };
-  let lateInARow = 0;
   let scheduled = false;
+
+  const isInUse = ({ lane, until }: Apart): boolean =>
+    lane.lines.size > 0 || lane.commits > 0 || performance.now() < until;
 
   const laneOf = (shard: number): Lane => {
     const found = apart.get(shard);
-    if (!found) return shared;
-    if (found.lane.lines.size > 0 || performance.now() < found.until) return found.lane;
+    if (found && isInUse(found)) return found.lane;
     apart.delete(shard);
     return shared;
   };
 
-  const isReady = ({ lines, events, commits }: Lane): boolean =>
-    lines.size > 0 && (!onCluster || commits === 0 || events >= enoughEvents);
-
-  /** Stores each of several shards by itself, if one of them may have held up the others. Returns whether it does. */
-  const separate = (taken: readonly Queued[], error: unknown): boolean => {
-    const shards = new Set(taken.map(({ shard }) => shard));
-    const isOfShard = isLate(error) || (error instanceof Refusal && codeOf(error.cause) === notYet);
-    if (shards.size === 1 || !isOfShard) return false;
+  const setApart = (shard: number, taken: readonly Queued[]): void => {
     const until = performance.now() + millisecondsApart;
-    for (const shard of shards) apart.set(shard, { lane: apart.get(shard)?.lane ?? createLane(), until });
-    for (const queued of taken) add(laneOf(queued.shard), queued);
-    return true;
+    const lane = apart.get(shard)?.lane ?? createLane();
+    apart.set(shard, { lane, until });
+    for (const queued of [...taken, ...takeAll(shared, shard)]) add(lane, queued);
+  };
+
+  const endApart = (shard: number, one: Apart): void => {
+    // It was set apart again meanwhile.
+    if (apart.get(shard) !== one) return;
+    apart.delete(shard);
+    for (const queued of takeAll(one.lane)) add(shared, queued);
   };
 
   /** Sends batches to the machines of their accounts, if these are on several. Returns whether it does. */
   const disperse = (taken: readonly Queued[], error: unknown): boolean => {
-    if (!onCluster || codeOf(error) !== dispersed) return false;
+    if (!onCluster || codeOf(error) !== dispersed || taken.some(({ isMoved }) => isMoved)) return false;
     const moved = onCluster.move(taken.map(({ batch }) => batch));
     for (const [nth, { resolve, reject }] of taken.entries()) void moved[nth]?.then(resolve, reject);
     return true;
   };
 
-  /** Returns why some were not stored, if so. */
-  const commit = async (taken: readonly Queued[]): Promise<unknown> => {
+  /** `isPatient`: it waits for locks as long as others. Returns why some were not stored, if so. */
+  const commit = async (taken: readonly Queued[], isPatient: boolean): Promise<unknown> => {
     try {
       const began = performance.now();
-      const isOfSeveral = new Set(taken.map(({ shard }) => shard)).size > 1;
       const outcomes = await keep(
         taken.map(({ batch }) => batch),
-        isOfSeveral ? { patienceMilliseconds } : {},
+        isPatient ? {} : { patienceMilliseconds },
       );
-      measure(
-        taken.reduce((sum, { batch }) => sum + batch.events.length, 0),
-        (performance.now() - began) / 1_000,
-      );
+      measure(eventsIn(taken), (performance.now() - began) / 1_000);
       taken.forEach(({ resolve }, nth) => {
         resolve(outcomes[nth] as EventOutcome[]);
       });
       return undefined;
     } catch (error) {
-      if (separate(taken, error) || disperse(taken, error)) return error;
-      // Only the account, and only the batch, that causes the error fails.
+      if (disperse(taken, error)) return error;
+      const [{ shard } = { shard: 0 }] = taken;
+      if (!isPatient && isLate(error) && taken.every((queued) => queued.shard === shard)) {
+        setApart(shard, taken);
+        return error;
+      }
+      // Only the shard, the account and the batch that causes the error fails.
       const parts = partsOf(taken, error);
       let late = 0;
+      let isAnyStored = false;
       for (const part of parts) {
-        if (error instanceof Refusal && late === mostLate) for (const { reject } of part) reject(error);
-        else if (await commit(part)) late += 1;
+        if (isLate(error) && late === mostLate && !isAnyStored) for (const { reject } of part) reject(error);
+        else if (await commit(part, isPatient)) late += 1;
+        else isAnyStored = true;
       }
       if (parts.length === 0) for (const { reject } of taken) reject(error);
       return error;
     }
   };
 
-  const commitOf = async (lane: Lane): Promise<void> => {
+  const begin = (lane: Lane, isApart: 0 | 1): Promise<unknown> => {
+    underWay.all += 1;
+    underWay.apart += isApart;
     lane.commits += 1;
-    const error = await commit(take(lane));
-    lane.commits -= 1;
-    if (lane === shared) return;
-    // As above: what so many wait for is a lock that all need.
-    lateInARow = isLate(error) ? lateInARow + 1 : 0;
-    if (lateInARow < mostLate) return;
-    lateInARow = 0;
-    for (const other of apart.values())
-      while (other.lane.lines.size > 0) for (const { reject } of take(other.lane)) reject(error);
+    lane.isLong = false;
+    const looking = setTimeout(() => {
+      lane.isLong = true;
+      flush();
+    }, longMilliseconds);
+    return commit(take(lane), isApart === 1 || !onCluster).finally(() => {
+      clearTimeout(looking);
+      underWay.all -= 1;
+      underWay.apart -= isApart;
+      lane.commits -= 1;
+    });
   };
+
+  const isReady = ({ lines, events, commits, isLong }: Lane): boolean =>
+    lines.size > 0 && (!onCluster || commits === 0 || events >= enoughEvents || isLong);
 
   const flush = () => {
     scheduled = false;
-    const begin = (lane: Lane, most: number): void => {
-      while (isReady(lane) && underWay.all < mostUnderWay && underWay.apart < most) {
-        const isApart = lane === shared ? 0 : 1;
-        underWay.all += 1;
-        underWay.apart += isApart;
-        void commitOf(lane).finally(() => {
-          underWay.all -= 1;
-          underWay.apart -= isApart;
-          flush();
-        });
-      }
-    };
-    // Not all connections: what is not apart never waits for these.
-    for (const { lane } of apart.values()) begin(lane, mostUnderWay - 1);
-    begin(shared, Number.POSITIVE_INFINITY);
+    // Not on all connections: what is not apart never waits for these.
+    for (const [shard, one] of [...apart]) {
+      if (one.lane.lines.size === 0 || one.lane.commits > 0) continue;
+      if (underWay.all === mostUnderWay || underWay.apart === mostUnderWay - 1) break;
+      apart.delete(shard);
+      apart.set(shard, one);
+      void begin(one.lane, 1).then((error) => {
+        if (error === undefined) endApart(shard, one);
+        else one.until = performance.now() + millisecondsApart;
+        flush();
+      });
+    }
+    while (isReady(shared) && underWay.all < mostUnderWay) void begin(shared, 0).then(flush);
   };
 
-  return (batch: EventBatch, shard = 0): Promise<EventOutcome[]> =>
+  return (batch: EventBatch, { shard = 0, isMoved = false } = {}): Promise<EventOutcome[]> =>
     new Promise((resolve, reject) => {
-      add(laneOf(shard), { batch, shard, resolve, reject });
+      add(laneOf(shard), { batch, shard, isMoved, resolve, reject });
       if (scheduled) return;
       scheduled = true;
       // Waits for the other requests that are read in this turn of the event loop.
@@ -226,20 +284,23 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     });
 };
 
-export const createWriteQueue = (keep: Keep, measure?: Measure): WriteQueue => createQueue(keep, measure);
+export const createWriteQueue = (keep: Keep, measure?: Measure): WriteQueue => {
+  const ask = createQueue(keep, measure);
+  return (batch) => ask(batch);
+};
 
 /** The same on a cluster: a queue for each machine, so that a slow one holds up its own accounts only. */
 export const createWriteQueues = (places: Places, keep: Keep, measure?: Measure): WriteQueue => {
   const queues = new Map<number, ReturnType<typeof createQueue>>();
-  const store = async (batch: EventBatch): Promise<EventOutcome[]> => {
+  const store = async (batch: EventBatch, isMoved: boolean): Promise<EventOutcome[]> => {
     const { machine, shard } = await places.of(batch.account);
     const queue = queues.get(machine) ?? createQueue(keep, measure, { move });
     queues.set(machine, queue);
-    return queue(batch, shard);
+    return queue(batch, { shard, isMoved });
   };
   const move = (batches: readonly EventBatch[]): Promise<EventOutcome[]>[] => {
-    places.forget();
-    return batches.map(store);
+    places.forget(batches.map(({ account }) => account));
+    return batches.map((batch) => store(batch, true));
   };
-  return store;
+  return (batch) => store(batch, false);
 };

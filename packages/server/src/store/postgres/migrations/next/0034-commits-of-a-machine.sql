@@ -26,12 +26,12 @@ END $$;
 CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     -- The coordinator has chosen the shard of this table; this machine chooses those of the others, by what it knows. When Citus has just divided the
-    -- shard, it may not know that yet. 57P03: cannot connect now.
+    -- shard, it may not know that yet (FH002).
     IF to_regclass('pg_dist_partition') IS NOT NULL THEN
       IF to_regclass(shard_name('shard_call'::regclass, get_shard_id_for_distribution_column('shard_call'::regclass, NEW.account)))
         IS DISTINCT FROM TG_RELID
       THEN
-        RAISE EXCEPTION 'this machine does not know the shards of account % yet', NEW.account USING ERRCODE = '57P03';
+        RAISE EXCEPTION 'this machine does not know the shards of account % yet', NEW.account USING ERRCODE = 'FH002';
       END IF;
     END IF;
     FOR nth IN 1 .. cardinality(NEW.ours) LOOP
@@ -54,7 +54,7 @@ CREATE FUNCTION begin_on_shards(ours integer[], shards bigint[], alone boolean, 
       SELECT FROM unnest(ours, shards) AS given (account, shard)
       WHERE get_shard_id_for_distribution_column('account_position', account) IS DISTINCT FROM shard
     ) THEN
-      RAISE EXCEPTION 'this machine does not know the shards of accounts % yet', ours USING ERRCODE = '57P03';
+      RAISE EXCEPTION 'this machine does not know the shards of accounts % yet', ours USING ERRCODE = 'FH002';
     END IF;
     -- Without a number of its own, a change of owners fails.
     PERFORM set_config('lock_timeout', patience, true), set_config('firsthand.change', 'none', true);
