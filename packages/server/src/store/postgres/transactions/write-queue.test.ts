@@ -208,13 +208,19 @@ describe('batches', () => {
   test('on a cluster do not wait for a commit that takes long', async () => {
     const { keep, commits, goOn } = createKeeper();
     const ask = createWriteQueues(placesBy(evenAndOdd), keep);
-    const asked = [1, 2].map(async (account) => {
-      if (account === 2) await settle();
-      return ask({ ...batchOf(account), account });
-    });
+    const of = (account: number) => ask({ ...batchOf(account), account });
+    const asked = [of(1)];
+    await settle();
+    asked.push(of(2));
     await expect.poll(() => commits).toEqual([[1], [2]]);
+    asked.push(of(3));
+    await settle();
+    expect(commits).toHaveLength(2);
+    // The first still goes on.
+    await goOn(1);
+    expect(commits).toEqual([[1], [2], [3]]);
     await goOn();
-    expect(await Promise.all(asked)).toHaveLength(2);
+    expect(await Promise.all(asked)).toHaveLength(3);
   });
 
   test('of shards that are late leave a connection to the others', async () => {

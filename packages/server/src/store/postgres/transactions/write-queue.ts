@@ -87,9 +87,9 @@ const partsOf = (taken: readonly Queued[], error: unknown): (readonly Queued[])[
 interface Lane {
   readonly lines: Map<number, Queued[]>;
   events: number;
+  /** Commits that are under way, and those of them that have not taken long yet. */
   commits: number;
-  /** Whether its newest commit takes long. */
-  isLong: boolean;
+  recent: number;
 }
 
 /** The lane of a shard that was late by itself. */
@@ -100,7 +100,7 @@ interface Apart {
 
 const eventsIn = (taken: readonly Queued[]): number => taken.reduce((sum, { batch }) => sum + batch.events.length, 0);
 
-const createLane = (): Lane => ({ lines: new Map(), events: 0, commits: 0, isLong: false });
+const createLane = (): Lane => ({ lines: new Map(), events: 0, commits: 0, recent: 0 });
 
 const add = (lane: Lane, queued: Queued): void => {
   const { account, events } = queued.batch;
@@ -241,21 +241,27 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     underWay.all += 1;
     underWay.apart += isApart;
     lane.commits += 1;
-    lane.isLong = false;
-    const looking = setTimeout(() => {
-      lane.isLong = true;
+    lane.recent += 1;
+    let isRecent = 1;
+    const age = () => {
+      lane.recent -= isRecent;
+      isRecent = 0;
+    };
+    const aging = setTimeout(() => {
+      age();
       flush();
     }, longMilliseconds);
     return commit(take(lane), isApart === 1 || !onCluster).finally(() => {
-      clearTimeout(looking);
+      clearTimeout(aging);
+      age();
       underWay.all -= 1;
       underWay.apart -= isApart;
       lane.commits -= 1;
     });
   };
 
-  const isReady = ({ lines, events, commits, isLong }: Lane): boolean =>
-    lines.size > 0 && (!onCluster || commits === 0 || events >= enoughEvents || isLong);
+  const isReady = ({ lines, events, recent }: Lane): boolean =>
+    lines.size > 0 && (!onCluster || recent === 0 || events >= enoughEvents);
 
   const flush = () => {
     scheduled = false;
