@@ -56,8 +56,9 @@ interface UsedIDs {
   readonly uses: readonly Use[];
 }
 
-/** The size of the cache of accounts. */
-const mostAccounts = 500;
+/** The size of the cache: accounts, and IDs of all of them, each some 200 bytes. */
+const mostAccounts = 5_000;
+const mostIDs = 200_000;
 
 const readIDs = async (
   db: Connection,
@@ -128,6 +129,17 @@ const nextVersion = (db: Connection, account: number, nextEventID: number) =>
 
 export const createCatalogueWriter = () => {
   const remembered = new BoundedMap<number, Known>(mostAccounts);
+  /** At least as many IDs as are remembered. */
+  let rememberedIDs = 0;
+  const remember = (account: number, known: Known): void => {
+    const count = Object.values(known.ids.listed).reduce((sum, { size }) => sum + size, 0);
+    if (rememberedIDs + count > mostIDs) {
+      remembered.clear();
+      rememberedIDs = 0;
+    }
+    rememberedIDs += count;
+    remembered.set(account, known);
+  };
 
   /** Returns what an account lists. Reads its catalogues when they have changed since they were cached. */
   const listedIn = async (db: Transaction, state: AccountState): Promise<ListedIDs> => {
@@ -136,7 +148,7 @@ export const createCatalogueWriter = () => {
     if (known?.version === version) return known.ids;
     const ids = await readIDs(db, state);
     // Cached after the commit only, because the read may include this transaction's own changes.
-    db.whenCommitted(() => remembered.set(account, { version, ids }));
+    db.whenCommitted(() => remember(account, { version, ids }));
     return ids;
   };
 
@@ -172,7 +184,7 @@ export const createCatalogueWriter = () => {
     const listings = listingsOf(ids, stored);
     if (listings.length === 0) return ids;
     await Promise.all([...change(db, account, listings), nextVersion(db, account, ids.nextEventID)]);
-    db.whenCommitted(() => remembered.set(account, { version: version + 1, ids }));
+    db.whenCommitted(() => remember(account, { version: version + 1, ids }));
     return ids;
   };
 
