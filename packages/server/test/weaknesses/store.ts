@@ -30,9 +30,9 @@ export const acknowledgingEarly: readonly Change[] = [
 export const acknowledgingEarlyOnPostgres: readonly Change[] = [
   {
     file: 'store/postgres/transactions/write-queue.ts',
-    from: 'const outcomes = await keep(taken.map(({ batch }) => batch));',
-    to: `setTimeout(() => keep(taken.map(({ batch }) => batch)).catch(() => {}), 20);
-      const outcomes = taken.map(({ batch }: any) => batch.events.map(() => ({ kept: true })));`,
+    from: 'const outcomes = await keep(batches, waiting);',
+    to: `setTimeout(() => keep(batches, waiting).catch(() => {}), 20);
+      const outcomes = batches.map(({ events }: any) => events.map(() => ({ kept: true })));`,
   },
 ];
 

@@ -207,10 +207,9 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
   const commit = async (taken: readonly Queued[], isPatient: boolean): Promise<unknown> => {
     try {
       const began = performance.now();
-      const outcomes = await keep(
-        taken.map(({ batch }) => batch),
-        isPatient ? {} : { patienceMilliseconds },
-      );
+      const batches = taken.map(({ batch }) => batch);
+      const waiting = isPatient ? {} : { patienceMilliseconds };
+      const outcomes = await keep(batches, waiting);
       measure(eventsIn(taken), (performance.now() - began) / 1_000);
       taken.forEach(({ resolve }, nth) => {
         resolve(outcomes[nth] as EventOutcome[]);
