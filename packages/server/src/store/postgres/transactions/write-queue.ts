@@ -171,6 +171,13 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
   const underWay = { all: 0, apart: 0 };
   let scheduled = false;
 
+  /** Waits for the other requests that are read in this turn of the event loop. */
+  const schedule = (): void => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(flush);
+  };
+
   const isInUse = ({ lane, until }: Apart): boolean =>
     lane.lines.size > 0 || lane.commits > 0 || performance.now() < until;
 
@@ -186,6 +193,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     const lane = apart.get(shard)?.lane ?? createLane();
     apart.set(shard, { lane, until });
     for (const queued of [...taken, ...takeAll(shared, shard)]) add(lane, queued);
+    schedule();
   };
 
   const endApart = (shard: number, one: Apart): void => {
@@ -282,10 +290,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
   return (batch: EventBatch, { shard = 0, isMoved = false } = {}): Promise<EventOutcome[]> =>
     new Promise((resolve, reject) => {
       add(laneOf(shard), { batch, shard, isMoved, resolve, reject });
-      if (scheduled) return;
-      scheduled = true;
-      // Waits for the other requests that are read in this turn of the event loop.
-      setImmediate(flush);
+      schedule();
     });
 };
 
