@@ -146,24 +146,38 @@ describe('batches', () => {
       await goOn();
       await settle();
     }
-    // One shard after the other; the one that is late then waits as long as others, with what came meanwhile.
+    // One shard after the other, and shortly; the one that is late then waits longer, with what came meanwhile.
     expect(commits).toEqual([[10, 20, 30], [10, 30], [20], [20, 40]]);
-    expect(patience).toEqual([500, 500, 500, undefined]);
-    const others = [of(3, 31), of(2, 21)];
+    expect(patience).toEqual([500, 100, 100, 500]);
+    const others = [of(3, 31)];
     await settle();
     expect(commits.slice(4)).toEqual([[31]]);
     isHeld = false;
     await goOn();
-    await settle();
     expect((await settling).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
     expect(await waiting).toHaveLength(40);
-    // Together with the others again.
-    others.push(of(1, 11), of(2, 22));
+    expect(await Promise.all(others)).toHaveLength(1);
+  });
+
+  test('of several accounts whose shard is apart are divided soon, and each then waits as long as others', async () => {
+    let isHeld = true;
+    const { keep, commits, patience, goOn } = createKeeper((batches) =>
+      isHeld && batches.some(({ account }) => account === 2) ? late : undefined,
+    );
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const asked = [2, 4].map((account) => ask({ ...batchOf(account), account }));
+    for (let commit = 0; commit < 2; commit += 1) {
+      await settle();
+      await goOn();
+    }
+    await settle();
+    isHeld = false;
+    await goOn();
     await settle();
     await goOn();
-    expect(commits.slice(5)).toEqual([[21], [11, 22]]);
-    await goOn();
-    expect(await Promise.all(others)).toHaveLength(4);
+    expect(commits).toEqual([[2, 4], [2, 4], [2], [4]]);
+    expect(patience).toEqual([500, 500, undefined, undefined]);
+    expect(await Promise.all(asked)).toHaveLength(2);
   });
 
   test('of a shard that is late stay apart for five seconds after the last time', async () => {
@@ -188,18 +202,10 @@ describe('batches', () => {
     expect(commits.slice(2)).toEqual([[2], [3]]);
     await goOn();
     await Promise.all(apart);
-    isHeld = true;
-    const again = expect(of(2)).rejects.toBe(late);
-    for (let commit = 0; commit < 2; commit += 1) {
-      await settle();
-      await goOn();
-    }
-    await again;
-    isHeld = false;
-    vi.advanceTimersByTime(5_001);
+    vi.advanceTimersByTime(2);
     const shared = [of(2), of(3)];
     await settle();
-    expect(commits.slice(6)).toEqual([[2, 3]]);
+    expect(commits.slice(4)).toEqual([[2, 3]]);
     await goOn();
     await Promise.all(shared);
     vi.useRealTimers();
@@ -223,34 +229,54 @@ describe('batches', () => {
     expect(await Promise.all(asked)).toHaveLength(3);
   });
 
-  test('of shards that are late leave a connection to the others', async () => {
+  test('of shards that are apart leave connections to the others', async () => {
     const { keep, commits, patience, goOn } = createKeeper((batches) =>
-      batches.some(({ account }) => account < 9) && batches.length === 1 ? late : undefined,
+      batches.some(({ account }) => account < 9) ? late : undefined,
     );
     const ask = createWriteQueues(
       placesBy((account) => ({ machine: 1, shard: account })),
       keep,
     );
     const of = (account: number) => ask({ ...batchOf(1), account });
-    const settling: Promise<unknown>[] = [];
-    for (let account = 1; account < 6; account += 1) {
-      settling.push(Promise.allSettled([of(account)]));
+    const settling = Promise.allSettled([1, 2, 3].map(of));
+    // The shared commit and its parts end; those that are apart go on.
+    for (let commit = 0; commit < 5; commit += 1) {
       await settle();
-      // Only the commit that does not wait patiently: the others are under way.
-      await goOn(patience.length - 1);
-      await settle();
+      for (const [nth, each] of patience.entries()) if (each !== undefined) await goOn(nth);
     }
-    const underWay = commits.length;
+    await settle();
+    expect(patience.filter((each) => each === undefined)).toHaveLength(2);
+    const before = commits.length;
     const asked = of(9);
     await settle();
-    expect(patience.filter((each) => each === undefined)).toHaveLength(mostUnderWay - 1);
-    expect(commits).toHaveLength(underWay + 1);
+    expect(commits).toHaveLength(before + 1);
     for (let commit = 0; commit < 4; commit += 1) {
       await goOn();
       await settle();
     }
     expect(await asked).toHaveLength(1);
-    await Promise.all(settling);
+    expect((await settling).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+
+  test('are refused when they have waited too long for a shard that is apart, or too many wait', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { keep, commits, goOn } = createKeeper(() => late);
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const of = (count: number) => ask({ ...batchOf(count), account: 2 });
+    const first = expect(of(1)).rejects.toBe(late);
+    await settle();
+    await goOn();
+    await settle();
+    expect(commits).toEqual([[1], [1]]);
+    const waiting = of(4_000).catch(({ code }) => code);
+    await settle();
+    await expect(of(1)).rejects.toMatchObject({ code: 'not_kept' });
+    vi.advanceTimersByTime(5_001);
+    await goOn();
+    await first;
+    expect(await waiting).toBe('not_kept');
+    expect(commits).toHaveLength(2);
+    vi.useRealTimers();
   });
 
   test('of other shards are stored when a machine does not know one yet', async () => {
@@ -266,21 +292,6 @@ describe('batches', () => {
     }
     expect((await settling).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(commits).toEqual([[1, 2, 4], [1], [2, 4]]);
-  });
-
-  test('of all shards are refused soon when they wait for one lock', async () => {
-    const { keep, commits, goOn } = createKeeper(() => late);
-    const ask = createWriteQueues(
-      placesBy((account) => ({ machine: 1, shard: account })),
-      keep,
-    );
-    const settling = Promise.allSettled(Array.from({ length: 10 }, (_, account) => ask({ ...batchOf(1), account })));
-    for (let commit = 0; commit < 5; commit += 1) {
-      await settle();
-      await goOn();
-    }
-    expect((await settling).every(({ status }) => status === 'rejected')).toBe(true);
-    expect(commits.map(({ length }) => length)).toEqual([10, 1, 1, 1, 1]);
   });
 
   test('of no more than so many shards are in one commit on a cluster', async () => {

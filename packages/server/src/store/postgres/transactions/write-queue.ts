@@ -18,10 +18,14 @@ const mostShards = 16;
 const enoughEvents = 1_000;
 const longMilliseconds = 500;
 
-/** On a cluster: how long a commit waits for a lock before its shards are stored one by one. */
+/** On a cluster: how long a commit waits for each lock before it is divided, and then each of its parts. */
 const patienceMilliseconds = 500;
-/** For so long, a shard that was late by itself has commits of its own. */
+const patienceOfPart = 100;
+/** After it was late by itself, a shard has commits of its own for so long, on so many connections with the others of this kind. */
 const millisecondsApart = 5_000;
+const mostApart = 2;
+/** What has waited so long for such a commit is refused. */
+const mostWaitMilliseconds = 5_000;
 
 /** Approximate limit of events per commit. All clients of a commit get their responses when it ends. */
 const mostEvents = 4_000;
@@ -33,12 +37,14 @@ const lockTimeout = '55P03';
 const dispersed = 'FH001';
 const unknownShard = 'FH002';
 
-/** When so many parts of a commit wait too long for a lock, one by one, it is one that all need: a migration holds it. The others are refused. */
+/** When so many parts of a commit wait too long for a lock, and none is stored, it is one that all need: a migration holds it. The others are refused. */
 const mostLate = 2;
 
 interface Queued {
   readonly batch: EventBatch;
   readonly shard: number;
+  /** When it came, by performance.now(). */
+  readonly since: number;
   /** Whether it was sent here because it was on another machine than the rest of its commit. */
   readonly isMoved: boolean;
   readonly resolve: (outcomes: EventOutcome[]) => void;
@@ -87,9 +93,8 @@ const partsOf = (taken: readonly Queued[], error: unknown): (readonly Queued[])[
 interface Lane {
   readonly lines: Map<number, Queued[]>;
   events: number;
-  /** Commits that are under way, and those of them that have not taken long yet. */
-  commits: number;
-  recent: number;
+  /** How many commits it waits for: those under way, but for those that take long. */
+  awaited: number;
 }
 
 /** The lane of a shard that was late by itself. */
@@ -100,7 +105,7 @@ interface Apart {
 
 const eventsIn = (taken: readonly Queued[]): number => taken.reduce((sum, { batch }) => sum + batch.events.length, 0);
 
-const createLane = (): Lane => ({ lines: new Map(), events: 0, commits: 0, recent: 0 });
+const createLane = (): Lane => ({ lines: new Map(), events: 0, awaited: 0 });
 
 const add = (lane: Lane, queued: Queued): void => {
   const { account, events } = queued.batch;
@@ -140,9 +145,8 @@ const take = (lane: Lane): Queued[] => {
   return taken;
 };
 
-/** Takes all that waits, or all of one shard. */
-const takeAll = (lane: Lane, ofShard?: number): Queued[] => {
-  const isTaken = ({ shard }: Queued) => ofShard === undefined || shard === ofShard;
+/** Takes some of what waits. */
+const takeSome = (lane: Lane, isTaken: (queued: Queued) => boolean): Queued[] => {
   const taken: Queued[] = [];
   for (const [account, line] of [...lane.lines]) {
     taken.push(...line.filter(isTaken));
@@ -154,6 +158,8 @@ const takeAll = (lane: Lane, ofShard?: number): Queued[] => {
   return taken;
 };
 
+const notKept = (): Refusal => new Refusal('not_kept', { retryAfterSeconds: 1 });
+
 interface OnCluster {
   /** Stores batches where their accounts are now, because these were on several machines. */
   readonly move: (batches: readonly EventBatch[]) => Promise<EventOutcome[]>[];
@@ -161,14 +167,14 @@ interface OnCluster {
 
 /**
  * Returns a function that stores a batch of an account in a shard; without Citus, all are in one. `keep` stores several in one commit. When it
- * fails, each shard is stored by itself, then each account, and then each batch, unless the database cannot store anything now. `measure`
- * receives the events and the duration of each commit.
+ * fails, each shard is stored by itself, then each account, and then each batch, unless the database cannot store anything now. A shard that
+ * is late by itself has a lane of its own for a while. `measure` receives the events and the duration of each commit.
  */
 const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnCluster) => {
   const shared = createLane();
-  /** By shard. The one whose commit began longest ago comes first. */
+  /** By shard. The one that was late last comes last. */
   const apart = new Map<number, Apart>();
-  const underWay = { all: 0, apart: 0 };
+  let underWay = 0;
   let scheduled = false;
 
   /** Waits for the other requests that are read in this turn of the event loop. */
@@ -178,29 +184,19 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     setImmediate(flush);
   };
 
-  const isInUse = ({ lane, until }: Apart): boolean =>
-    lane.lines.size > 0 || lane.commits > 0 || performance.now() < until;
-
   const laneOf = (shard: number): Lane => {
     const found = apart.get(shard);
-    if (found && isInUse(found)) return found.lane;
-    apart.delete(shard);
-    return shared;
+    if (!found) return shared;
+    const { lane, until } = found;
+    return lane.lines.size > 0 || lane.awaited > 0 || performance.now() < until ? lane : shared;
   };
 
-  const setApart = (shard: number, taken: readonly Queued[]): void => {
-    const until = performance.now() + millisecondsApart;
-    const lane = apart.get(shard)?.lane ?? createLane();
-    apart.set(shard, { lane, until });
-    for (const queued of [...taken, ...takeAll(shared, shard)]) add(lane, queued);
-    schedule();
-  };
-
-  const endApart = (shard: number, one: Apart): void => {
-    // It was set apart again meanwhile.
-    if (apart.get(shard) !== one) return;
+  /** Gives a shard that was late a lane of its own, behind those of others. */
+  const setApart = (shard: number): Lane => {
+    const { lane } = apart.get(shard) ?? { lane: createLane() };
     apart.delete(shard);
-    for (const queued of takeAll(one.lane)) add(shared, queued);
+    apart.set(shard, { lane, until: performance.now() + millisecondsApart });
+    return lane;
   };
 
   /** Sends batches to the machines of their accounts, if these are on several. Returns whether it does. */
@@ -211,12 +207,34 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     return true;
   };
 
-  /** `isPatient`: it waits for locks as long as others. Returns why some were not stored, if so. */
-  const commit = async (taken: readonly Queued[], isPatient: boolean): Promise<unknown> => {
+  /** Moves what was late to the lane of its shard, if it is of one. Returns whether it does. */
+  const delay = (taken: readonly Queued[], error: unknown): boolean => {
+    const [{ shard } = { shard: 0 }] = taken;
+    if (!onCluster || !isLate(error) || taken.some((queued) => queued.shard !== shard)) return false;
+    const lane = setApart(shard);
+    for (const queued of [...taken, ...takeSome(shared, (queued) => queued.shard === shard)]) add(lane, queued);
+    schedule();
+    return true;
+  };
+
+  interface Kind {
+    /** Whether it is of a lane that is apart. */
+    readonly isApart: boolean;
+    readonly isPart: boolean;
+  }
+
+  const waitingOf = (taken: readonly Queued[], { isApart, isPart }: Kind): Waiting => {
+    const isOfOneAccount = new Set(taken.map(({ batch }) => batch.account)).size === 1;
+    if (!onCluster || (isApart && isOfOneAccount)) return {};
+    return { patienceMilliseconds: isPart ? patienceOfPart : patienceMilliseconds };
+  };
+
+  /** Returns why some were not stored, if so. */
+  const commit = async (taken: readonly Queued[], kind: Kind): Promise<unknown> => {
     try {
       const began = performance.now();
       const batches = taken.map(({ batch }) => batch);
-      const waiting = isPatient ? {} : { patienceMilliseconds };
+      const waiting = waitingOf(taken, kind);
       const outcomes = await keep(batches, waiting);
       measure(eventsIn(taken), (performance.now() - began) / 1_000);
       taken.forEach(({ resolve }, nth) => {
@@ -224,72 +242,72 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
       });
       return undefined;
     } catch (error) {
-      if (disperse(taken, error)) return error;
-      const [{ shard } = { shard: 0 }] = taken;
-      if (!isPatient && isLate(error) && taken.every((queued) => queued.shard === shard)) {
-        setApart(shard, taken);
-        return error;
-      }
+      const { isApart } = kind;
+      if (disperse(taken, error) || (!isApart && delay(taken, error))) return error;
       // Only the shard, the account and the batch that causes the error fails.
       const parts = partsOf(taken, error);
+      let failure = parts.length === 0 ? error : undefined;
       let late = 0;
       let isAnyStored = false;
       for (const part of parts) {
-        if (isLate(error) && late === mostLate && !isAnyStored) for (const { reject } of part) reject(error);
-        else if (await commit(part, isPatient)) late += 1;
-        else isAnyStored = true;
+        const isHopeless = (isApart || !onCluster) && late >= mostLate && !isAnyStored;
+        const failed = isHopeless ? error : await commit(part, { isApart, isPart: true });
+        if (isHopeless) for (const { reject } of part) reject(error);
+        if (failed === undefined) isAnyStored = true;
+        else if (isLate(failed)) late += 1;
+        failure ??= failed;
       }
       if (parts.length === 0) for (const { reject } of taken) reject(error);
-      return error;
+      return failure;
     }
   };
 
-  const begin = (lane: Lane, isApart: 0 | 1): Promise<unknown> => {
-    underWay.all += 1;
-    underWay.apart += isApart;
-    lane.commits += 1;
-    lane.recent += 1;
-    let isRecent = 1;
+  /** Begins a commit of what waits in the shared lane, or in that of a shard that is apart. */
+  const begin = async (lane: Lane, shard?: number): Promise<void> => {
+    const isApart = shard !== undefined;
+    underWay += 1;
+    lane.awaited += 1;
+    let isAwaited = 1;
     const age = () => {
-      lane.recent -= isRecent;
-      isRecent = 0;
+      lane.awaited -= isAwaited;
+      isAwaited = 0;
     };
-    const aging = setTimeout(() => {
+    const goOn = () => {
       age();
       flush();
-    }, longMilliseconds);
-    return commit(take(lane), isApart === 1 || !onCluster).finally(() => {
-      clearTimeout(aging);
-      age();
-      underWay.all -= 1;
-      underWay.apart -= isApart;
-      lane.commits -= 1;
-    });
+    };
+    const aging = onCluster && !isApart ? setTimeout(goOn, longMilliseconds) : undefined;
+    const error = await commit(take(lane), { isApart, isPart: false });
+    clearTimeout(aging);
+    age();
+    underWay -= 1;
+    if (isApart && isLate(error)) setApart(shard);
+    flush();
   };
-
-  const isReady = ({ lines, events, recent }: Lane): boolean =>
-    lines.size > 0 && (!onCluster || recent === 0 || events >= enoughEvents);
 
   const flush = () => {
     scheduled = false;
-    // Not on all connections: what is not apart never waits for these.
-    for (const [shard, one] of [...apart]) {
-      if (one.lane.lines.size === 0 || one.lane.commits > 0) continue;
-      if (underWay.all === mostUnderWay || underWay.apart === mostUnderWay - 1) break;
-      apart.delete(shard);
-      apart.set(shard, one);
-      void begin(one.lane, 1).then((error) => {
-        if (error === undefined) endApart(shard, one);
-        else one.until = performance.now() + millisecondsApart;
-        flush();
-      });
+    let apartUnderWay = [...apart.values()].filter(({ lane }) => lane.awaited > 0).length;
+    const oldest = performance.now() - mostWaitMilliseconds;
+    for (const [shard, { lane }] of [...apart]) {
+      if (lane.awaited > 0 || apartUnderWay === mostApart || underWay === mostUnderWay) continue;
+      for (const { reject } of takeSome(lane, ({ since }) => since < oldest)) reject(notKept());
+      if (lane.lines.size === 0) continue;
+      apartUnderWay += 1;
+      void begin(lane, shard);
     }
-    while (isReady(shared) && underWay.all < mostUnderWay) void begin(shared, 0).then(flush);
+    const isReady = () => !onCluster || shared.awaited === 0 || shared.events >= enoughEvents;
+    while (shared.lines.size > 0 && isReady() && underWay < mostUnderWay) void begin(shared);
   };
 
   return (batch: EventBatch, { shard = 0, isMoved = false } = {}): Promise<EventOutcome[]> =>
     new Promise((resolve, reject) => {
-      add(laneOf(shard), { batch, shard, isMoved, resolve, reject });
+      const lane = laneOf(shard);
+      if (lane !== shared && lane.events >= mostEvents) {
+        reject(notKept());
+        return;
+      }
+      add(lane, { batch, shard, isMoved, since: performance.now(), resolve, reject });
       schedule();
     });
 };
