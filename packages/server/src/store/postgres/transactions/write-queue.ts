@@ -24,7 +24,7 @@ const patienceOfPart = 100;
 /** After it was late by itself, a shard has commits of its own for so long, on so many connections with the others of this kind. */
 const millisecondsApart = 5_000;
 const mostApart = 2;
-/** What has waited so long for such a commit is refused. */
+/** A batch that has waited so long for such a commit is refused. */
 const mostWaitMilliseconds = 5_000;
 
 /** Approximate limit of events per commit. All clients of a commit get their responses when it ends. */
@@ -89,7 +89,7 @@ const partsOf = (taken: readonly Queued[], error: unknown): (readonly Queued[])[
   return error instanceof Refusal || taken.length === 1 ? [] : taken.map((each) => [each]);
 };
 
-/** What waits, and shares commits: by account, the one that has waited longest first. */
+/** Batches that wait and share commits, by account. The account that has waited longest comes first. */
 interface Lane {
   readonly lines: Map<number, Queued[]>;
   events: number;
@@ -115,7 +115,7 @@ const add = (lane: Lane, queued: Queued): void => {
   lane.events += events.length;
 };
 
-/** Takes what goes into the next commit of a lane. */
+/** Takes the batches of a lane's next commit. */
 const take = (lane: Lane): Queued[] => {
   const { lines } = lane;
   const taken: Queued[] = [];
@@ -145,7 +145,7 @@ const take = (lane: Lane): Queued[] => {
   return taken;
 };
 
-/** Takes some of what waits. */
+/** Takes some of the batches that wait. */
 const takeSome = (lane: Lane, isTaken: (queued: Queued) => boolean): Queued[] => {
   const taken: Queued[] = [];
   for (const [account, line] of [...lane.lines]) {
@@ -207,7 +207,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     return true;
   };
 
-  /** Moves what was late to the lane of its shard, if it is of one. Returns whether it does. */
+  /** Moves late batches to the lane of their shard, if they are of one shard. Returns whether it does. */
   const delay = (taken: readonly Queued[], error: unknown): boolean => {
     const [{ shard } = { shard: 0 }] = taken;
     if (!onCluster || !isLate(error) || taken.some((queued) => queued.shard !== shard)) return false;
@@ -262,7 +262,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     }
   };
 
-  /** Begins a commit of what waits in the shared lane, or in that of a shard that is apart. */
+  /** Begins a commit of the shared lane, or of the lane of a shard that is apart. */
   const begin = async (lane: Lane, shard?: number): Promise<void> => {
     const isApart = shard !== undefined;
     underWay += 1;

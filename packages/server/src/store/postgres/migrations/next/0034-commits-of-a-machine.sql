@@ -41,8 +41,8 @@ CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgs
     RETURN NULL;
   END $$;
 
--- What begin_writing does on the machine of its accounts: sets settings, takes locks, and returns the states of those that are there, as JSON; null: none.
--- `shards` are those of `ours`, as the coordinator knows them.
+-- The part of begin_writing that runs on the machine of its accounts. Sets settings, takes locks, and returns the states of those accounts that exist, as
+-- JSON; null: none. `shards` are those of `ours`, as the coordinator knows them.
 CREATE FUNCTION begin_on_shards(ours integer[], shards bigint[], alone boolean, floor bigint, patience text) RETURNS json LANGUAGE plpgsql AS $$
   DECLARE
     part record;
