@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
-import { mostAccounts } from '../../src/store/postgres/transactions/write-queue.ts';
+import { mostAccounts } from '../../src/store/postgres/transactions/lanes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';

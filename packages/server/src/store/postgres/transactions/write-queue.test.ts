@@ -3,7 +3,8 @@ import { newEvent } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
 import type { Place, Places } from '../database/machines.ts';
-import { createWriteQueue, createWriteQueues, mostAccounts, mostUnderWay, type Waiting } from './write-queue.ts';
+import { mostAccounts } from './lanes.ts';
+import { createWriteQueue, createWriteQueues, mostUnderWay, type Waiting } from './write-queue.ts';
 
 const batchOf = (count: number): EventBatch => ({
   account: 1,

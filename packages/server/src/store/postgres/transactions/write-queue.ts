@@ -6,13 +6,10 @@ import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
 import { codeOf, isConflict } from '../database/connection.ts';
 import type { Places } from '../database/machines.ts';
+import { add, createLane, eventsIn, type Lane, mostEvents, type Queued, take, takeSome } from './lanes.ts';
 
 /** Parallel commits, each on its own connection: while PostgreSQL syncs one, the others are written. */
 export const mostUnderWay = 4;
-
-/** A transaction locks each of its accounts, and on a cluster some tables of each of their shards; PostgreSQL has room for some thousands of locks. */
-export const mostAccounts = 32;
-const mostShards = 16;
 
 /** On a cluster, where a commit takes several times as long, a machine has one under way unless so many of its events wait, or it takes so long. */
 const enoughEvents = 1_000;
@@ -27,9 +24,6 @@ const mostApart = 2;
 /** A batch that has waited so long for such a commit is refused. */
 const mostWaitMilliseconds = 5_000;
 
-/** Approximate limit of events per commit. All clients of a commit get their responses when it ends. */
-const mostEvents = 4_000;
-
 /** lock_not_available */
 const lockTimeout = '55P03';
 
@@ -39,17 +33,6 @@ const unknownShard = 'FH002';
 
 /** When so many parts of a commit wait too long for a lock, and none is stored, it is one that all need: a migration holds it. The others are refused. */
 const mostLate = 2;
-
-interface Queued {
-  readonly batch: EventBatch;
-  readonly shard: number;
-  /** When it came, by performance.now(). */
-  readonly since: number;
-  /** Whether it was sent here because it was on another machine than the rest of its commit. */
-  readonly isMoved: boolean;
-  readonly resolve: (outcomes: EventOutcome[]) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 export type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
 /** How a commit waits for locks; undefined: as all others. */
@@ -89,74 +72,11 @@ const partsOf = (taken: readonly Queued[], error: unknown): (readonly Queued[])[
   return error instanceof Refusal || taken.length === 1 ? [] : taken.map((each) => [each]);
 };
 
-/** Batches that wait and share commits, by account. The account that has waited longest comes first. */
-interface Lane {
-  readonly lines: Map<number, Queued[]>;
-  events: number;
-  /** How many commits it waits for: those under way, but for those that take long. */
-  awaited: number;
-}
-
 /** The lane of a shard that was late by itself. */
 interface Apart {
   readonly lane: Lane;
   until: number;
 }
-
-const eventsIn = (taken: readonly Queued[]): number => taken.reduce((sum, { batch }) => sum + batch.events.length, 0);
-
-const createLane = (): Lane => ({ lines: new Map(), events: 0, awaited: 0 });
-
-const add = (lane: Lane, queued: Queued): void => {
-  const { account, events } = queued.batch;
-  const line = lane.lines.get(account);
-  if (line) line.push(queued);
-  else lane.lines.set(account, [queued]);
-  lane.events += events.length;
-};
-
-/** Takes the batches of a lane's next commit. */
-const take = (lane: Lane): Queued[] => {
-  const { lines } = lane;
-  const taken: Queued[] = [];
-  const shards = new Set<number>();
-  let accounts = 0;
-  let events = 0;
-  for (const [account, line] of [...lines]) {
-    const end = line.findIndex(({ batch, shard }, nth) => {
-      if (taken.length + nth > 0 && events + batch.events.length > mostEvents) return true;
-      if (shards.size === mostShards && !shards.has(shard)) return true;
-      events += batch.events.length;
-      shards.add(shard);
-      return false;
-    });
-    if (end === 0) {
-      if (shards.size === mostShards) continue;
-      break;
-    }
-    taken.push(...line.splice(0, end < 0 ? line.length : end));
-    accounts += 1;
-    // What is left waits behind the other accounts.
-    lines.delete(account);
-    if (line.length > 0) lines.set(account, line);
-    if (end > 0 || accounts === mostAccounts) break;
-  }
-  lane.events -= events;
-  return taken;
-};
-
-/** Takes some of the batches that wait. */
-const takeSome = (lane: Lane, isTaken: (queued: Queued) => boolean): Queued[] => {
-  const taken: Queued[] = [];
-  for (const [account, line] of [...lane.lines]) {
-    taken.push(...line.filter(isTaken));
-    const left = line.filter((queued) => !isTaken(queued));
-    if (left.length > 0) lane.lines.set(account, left);
-    else lane.lines.delete(account);
-  }
-  lane.events -= eventsIn(taken);
-  return taken;
-};
 
 const notKept = (): Refusal => new Refusal('not_kept', { retryAfterSeconds: 1 });
 
