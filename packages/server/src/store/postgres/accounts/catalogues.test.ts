@@ -5,6 +5,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
+import { toListedIDs } from '../../rules/accounts/catalogue-rules.ts';
+import { createCatalogueCache, mostIDs } from './catalogues.ts';
 
 test("an event with the server's robot mark and labels takes as many statements as one without", async () => {
   const databaseURL = await newMigratedDatabase();
@@ -25,4 +27,23 @@ test("an event with the server's robot mark and labels takes as many statements 
     return query.mock.calls.filter(isOfCatalogues).length;
   };
   expect(await count(mark)).toBe(await count([]));
+});
+
+test('accounts that fill their catalogues make others be forgotten, so that the cache does not grow', () => {
+  const idsOfEach = 1_000;
+  const rows = Array.from({ length: idsOfEach }, (_, nth) => ({
+    ...{ kind: 'tag' as const, id: `tag-${nth}`, name: '', browser: true, byBrowser: true, mergedInto: null },
+  }));
+  const settings = { strict: false, browserCatalogue: false, nextEventID: 1, hasEvents: () => false };
+  const known = { version: 1, ids: toListedIDs(settings, rows) };
+  const room = mostIDs / idsOfEach;
+  const heldOf = (count: number) => {
+    const cache = createCatalogueCache();
+    const accounts = Array.from({ length: count }, (_, nth) => nth);
+    for (const account of accounts) cache.set(account, known);
+    return accounts.filter((account) => cache.get(account) !== undefined).length;
+  };
+  expect(heldOf(room)).toBe(room);
+  expect(heldOf(room + 1)).toBe(1);
+  expect(heldOf(2 * room)).toBe(room);
 });

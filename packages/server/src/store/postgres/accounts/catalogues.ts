@@ -58,7 +58,7 @@ interface UsedIDs {
 
 /** The size of the cache: accounts, and IDs of all of them, each some 200 bytes. */
 const mostAccounts = 5_000;
-const mostIDs = 200_000;
+export const mostIDs = 200_000;
 
 const readIDs = async (
   db: Connection,
@@ -127,19 +127,27 @@ const nextVersion = (db: Connection, account: number, nextEventID: number) =>
     nextEventID,
   ]);
 
-export const createCatalogueWriter = () => {
+/** Remembers what accounts list. All are forgotten when there would be too many IDs. */
+export const createCatalogueCache = () => {
   const remembered = new BoundedMap<number, Known>(mostAccounts);
-  /** At least as many IDs as are remembered. */
-  let rememberedIDs = 0;
-  const remember = (account: number, known: Known): void => {
-    const count = Object.values(known.ids.listed).reduce((sum, { size }) => sum + size, 0);
-    if (rememberedIDs + count > mostIDs) {
-      remembered.clear();
-      rememberedIDs = 0;
-    }
-    rememberedIDs += count;
-    remembered.set(account, known);
+  /** At least as many as are remembered. */
+  let ids = 0;
+  return {
+    get: (account: number): Known | undefined => remembered.get(account),
+    set(account: number, known: Known): void {
+      const count = Object.values(known.ids.listed).reduce((sum, { size }) => sum + size, 0);
+      if (ids + count > mostIDs) {
+        remembered.clear();
+        ids = 0;
+      }
+      ids += count;
+      remembered.set(account, known);
+    },
   };
+};
+
+export const createCatalogueWriter = () => {
+  const remembered = createCatalogueCache();
 
   /** Returns what an account lists. Reads its catalogues when they have changed since they were cached. */
   const listedIn = async (db: Transaction, state: AccountState): Promise<ListedIDs> => {
@@ -148,7 +156,7 @@ export const createCatalogueWriter = () => {
     if (known?.version === version) return known.ids;
     const ids = await readIDs(db, state);
     // Cached after the commit only, because the read may include this transaction's own changes.
-    db.whenCommitted(() => remember(account, { version, ids }));
+    db.whenCommitted(() => remembered.set(account, { version, ids }));
     return ids;
   };
 
@@ -184,7 +192,7 @@ export const createCatalogueWriter = () => {
     const listings = listingsOf(ids, stored);
     if (listings.length === 0) return ids;
     await Promise.all([...change(db, account, listings), nextVersion(db, account, ids.nextEventID)]);
-    db.whenCommitted(() => remember(account, { version: version + 1, ids }));
+    db.whenCommitted(() => remembered.set(account, { version: version + 1, ids }));
     return ids;
   };
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { bigints, byType, byteas, integers, texts, uuids } from './arrays.ts';
+import { bigints, byType, byteas, integers, pick, texts, uuids } from './arrays.ts';
 
 let client: pg.Client;
 beforeAll(async () => {
@@ -78,7 +78,7 @@ test('what is made of each item is its value', async () => {
   ).toEqual(['10', '20']);
 });
 
-/** What PostgreSQL makes of arrays that are sent together. */
+/** Returns the elements that PostgreSQL reads from arrays that are sent together. */
 const rowsOf = async (arrays: readonly Buffer[]): Promise<(string | null)[][]> => {
   const { values, inRows } = byType(arrays);
   const told = inRows.map(({ sql }) => `ARRAY(SELECT (${sql})::text)`).join(', ');
@@ -104,6 +104,13 @@ test('arrays of one type are concatenated, and each finds its elements', async (
       ['\\x00', '\\x', '\\xff10'],
     ],
   ]);
+});
+
+test('some elements are picked, and make an array of their own', async () => {
+  const array = texts(['a', '', 'ä', 'dd', 'e'], same);
+  expect(pick(array, [0, 2, 3])).toEqual(texts(['a', 'ä', 'dd'], same));
+  expect(pick(bigints([1, null, 3], same), [1, 2])).toEqual(bigints([null, 3], same));
+  expect(pick(array, [4])).toEqual(texts(['e'], same));
 });
 
 test('elements that are all equal are sent once', async () => {

@@ -104,18 +104,17 @@ export const byteas = ({ bytes, ends }: Lying): Buffer => {
 const typeAt = 8;
 const countAt = 12;
 
+/** The bytes of the element that begins at a place, with its length. */
+const elementBytes = (array: Buffer, at: number): number => lengthBytes + Math.max(0, array.readInt32BE(at));
+
 /** Returns an array of some of an array's elements: those at `places`, which ascend. */
 export const pick = (array: Buffer, places: readonly number[]): Buffer => {
   const picked: Buffer[] = [];
   let at = headBytes;
   let place = 0;
   for (const wanted of places) {
-    for (; ; place += 1) {
-      const end = at + lengthBytes + Math.max(0, array.readInt32BE(at));
-      if (place === wanted) break;
-      at = end;
-    }
-    picked.push(array.subarray(at, at + lengthBytes + Math.max(0, array.readInt32BE(at))));
+    for (; place < wanted; place += 1) at += elementBytes(array, at);
+    picked.push(array.subarray(at, at + elementBytes(array, at)));
   }
   const head = Buffer.from(array.subarray(0, headBytes));
   head.writeInt32BE(places.length, countAt);
@@ -127,7 +126,7 @@ const toElements = (array: Buffer): { elements: Buffer; count: number; isOne: bo
   const elements = array.subarray(headBytes);
   const count = array.readInt32BE(countAt);
   if (count === 0) return { elements, count, isOne: false };
-  const length = lengthBytes + Math.max(0, elements.readInt32BE(0));
+  const length = elementBytes(elements, 0);
   // Shifted by the first element, they are the same: so the second is equal to the first, and so on.
   const isOne =
     elements.length === count * length &&

@@ -149,7 +149,7 @@ const toShards = (db: SpreadConnection, sent: readonly SentRows[]): unknown[] =>
 };
 
 const readShards = `
-  SELECT read_shards($2, $3, $4, $5, $6, $7, $8, $9) AS rows, account FROM account_position WHERE account = $1`;
+  SELECT read_shards($2, $3, $4, $5, $6, $7, $8, $9) AS rows FROM account_position WHERE account = $1`;
 const writeShards = `
   INSERT INTO shard_call (account, ours, sqls, tables, integers, bigints, byteas, uuids, texts)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;

@@ -61,7 +61,7 @@ export const take = (lane: Lane): Queued[] => {
     }
     taken.push(...line.splice(0, end < 0 ? line.length : end));
     accounts += 1;
-    // What is left waits behind the other accounts.
+    // The rest of the line waits behind the other accounts.
     lines.delete(account);
     if (line.length > 0) lines.set(account, line);
     if (end > 0 || accounts === mostAccounts) break;

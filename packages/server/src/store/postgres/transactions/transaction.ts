@@ -140,7 +140,7 @@ const createTransaction = (
       if (mode !== 'alone') throw new NotAlone('this must run alone');
     },
     whenCommitted: (remember: () => void) => void remembering.push(remember),
-    // Of an account that is not among those of this transaction it is not known.
+    // The shard of an account that this transaction did not begin with is not known.
     shardOf: (account: number) => states.get(account)?.shard ?? -account,
     async attempt<Value>(attempted: () => Promise<Value>) {
       await db.script('SAVEPOINT attempt');

@@ -420,6 +420,21 @@ describe('batches', () => {
     expect(commits.map(({ length }) => length)).toEqual([mostAccounts, 1, 1]);
   });
 
+  test('of other accounts are tried when one has a fault, and two are late', async () => {
+    const { keep, commits, goOn } = createKeeper((batches) => {
+      if (batches.some(({ account }) => account === 4)) return new TypeError('of one of them');
+      return batches.some(({ account }) => account < 3) ? late : undefined;
+    });
+    const ask = createWriteQueue(keep);
+    const settling = Promise.allSettled([1, 2, 3, 4].map((account) => ask({ ...batchOf(1), account })));
+    for (let commit = 0; commit < 5; commit += 1) {
+      await settle();
+      await goOn();
+    }
+    expect((await settling).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled', 'rejected']);
+    expect(commits).toHaveLength(5);
+  });
+
   test('are all refused when the database is away', async () => {
     const { keep, commits, goOn } = createKeeper(() => new Refusal('not_kept'));
     const ask = createWriteQueue(keep);

@@ -27,7 +27,7 @@ const mostWaitMilliseconds = 5_000;
 /** lock_not_available */
 const lockTimeout = '55P03';
 
-/** Of begin_writing: the accounts are on several machines, or the machine does not know one of their shards yet. */
+/** Errors of begin_writing: the accounts are on several machines, or the machine does not know one of their shards yet. */
 const dispersed = 'FH001';
 const unknownShard = 'FH002';
 
@@ -170,7 +170,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
       let late = 0;
       let isAnyStored = false;
       for (const part of parts) {
-        const isHopeless = (isApart || !onCluster) && late >= mostLate && !isAnyStored;
+        const isHopeless = (isApart || !onCluster) && isLate(error) && late >= mostLate && !isAnyStored;
         const failed = isHopeless ? error : await commit(part, { isApart, isPart: true });
         if (isHopeless) for (const { reject } of part) reject(error);
         if (failed === undefined) isAnyStored = true;
