@@ -95,6 +95,26 @@ test('looking for what other servers have done asks no shard', async () => {
   expect([...sent, ...beside]).toEqual([]);
 });
 
+test('after events, work is looked for only where they may have left some', async () => {
+  const databaseURL = await newDatabase();
+  await logRemoteCommands(databaseURL);
+  const looking = await openScene({ databaseURL });
+  const { contactUUID, userUUID } = await makeContact(looking);
+  /** The queries about accounts (maintenance.ts) in the time of two checks after an event. */
+  const lookedForAfter = async (named: Fields) => {
+    const { sent } = await sentWhile(async () => {
+      const event = { tokenUUID: looking.tokens.server, eventID: 1, ...named };
+      expect((await looking.post('/logEvent', event)).status).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+    });
+    return sent.filter(({ text }) => /SELECT DISTINCT account FROM \S*contact_changed.* ANY/.test(text));
+  };
+  await lookedForAfter({ userUUID });
+  expect(await lookedForAfter({ userUUID })).toEqual([]);
+  expect(await lookedForAfter({ contactUUID })).not.toEqual([]);
+  await looking.close();
+});
+
 /** How many commands an operation may take. A command that is added is a round trip more for everybody. */
 const most = {
   'a batch of 100 events of one user': 15,

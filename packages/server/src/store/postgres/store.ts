@@ -142,14 +142,14 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
 };
 
 /** Creates the writes of the store; each takes its transaction as a parameter. */
-const createWrites = (repeats: StoredRepeats) => {
+const createWrites = (repeats: StoredRepeats, noteWork: (account: number) => void) => {
   const finder = createContactFinder(repeats.secret);
   const dedup = createDedup(repeats);
   const users = createUsers();
   const catalogues = createCatalogueWriter();
   const contacts = createContactWriter(finder, catalogues);
   const refused = createRefusedWriter(finder);
-  const keepEvents = createEventWriter({ users, catalogues, finder, dedup });
+  const keepEvents = createEventWriter({ users, catalogues, finder, dedup, noteWork });
   const createContact = createContactCreator({ users, catalogues, finder, contacts, dedup });
   const { updateContact } = contacts;
   const erasures = createErasures({ finder, dedup, refused });
@@ -214,7 +214,6 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   const places = prepared.isSpread ? createPlaces((work) => readOnce(first.quick, ofService, work)) : undefined;
   const machineOf = places && machinesBy(places);
   const pools = machineOf ? separatePools(first, databaseURL, machineOf) : first;
-  const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared);
   const waiting = createBackpressure();
   const room = createPostgresRoom(pools.quick);
   let isClosed = false;
@@ -250,10 +249,10 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     (account, ask) => readOnce(machineOf ? pools.reads : pools.quick, account, ask),
     machineOf,
   );
-  const committedOf = (account: number) => {
+  const noteWork = (account: number) => {
     if (role === 'server' && account !== ofService) finding.noteAccount(account);
-    committed();
   };
+  const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared, noteWork);
 
   const commits = createCommitMeasures();
   const keep = (batches: readonly EventBatch[], waiting: Waiting) => {
@@ -281,7 +280,8 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
       admitted(request, async () => {
         const carryOut = () => write(pools.writes, mode, accountOf(request), (db) => work(db, request));
         const value = await turns(request).reduceRight((next, key) => () => inTurn(key, next), carryOut)();
-        committedOf(accountOf(request));
+        noteWork(accountOf(request));
+        committed();
         return value;
       });
   const besideOthers = writing('beside others');
@@ -388,7 +388,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     logEvents: (batch) =>
       admitted(batch, async () => {
         const outcomes = await queue(batch);
-        committedOf(batch.account);
+        committed();
         return outcomes;
       }),
 

@@ -37,17 +37,17 @@ type Ask = <Value>(account: number, work: (db: Connection) => Promise<Value>) =>
 const mostMilliseconds = 2_000;
 
 /**
- * Finds accounts with work. On a cluster, where a query about all accounts asks every shard, most queries are about the accounts that
- * this server has written, machine by machine: other servers look for theirs, and each `mostLeftOut + 1`th query finds what one that has
+ * Finds accounts with work. On a cluster, where a query about all accounts asks every shard, most queries are about the accounts for which
+ * this server may have left work, machine by machine: other servers look for theirs, and each `mostLeftOut + 1`th query finds what one that has
  * ended has left. A machine that takes long is not asked again before it has answered.
  */
 export const createWorkFinder = (ask: Ask, machineOf?: MachineOf, patience = mostMilliseconds) => {
-  let written = new Set<number>();
+  let noted = new Set<number>();
   let sinceAll = mostLeftOut;
   const underWay = new Set<number>();
 
   const note = (accounts: readonly number[]): void => {
-    for (const account of accounts) written.add(account);
+    for (const account of accounts) noted.add(account);
   };
   /** Accounts that are found, or all of these after a failure, are asked about again in the next check. */
   const askAbout = async (accounts: readonly number[], answer: () => Promise<readonly number[]>) => {
@@ -81,10 +81,10 @@ export const createWorkFinder = (ask: Ask, machineOf?: MachineOf, patience = mos
   };
 
   return {
-    noteAccount: (account: number): void => void written.add(account),
+    noteAccount: (account: number): void => void noted.add(account),
     async find(): Promise<readonly number[]> {
-      const accounts = [...written];
-      written = new Set();
+      const accounts = [...noted];
+      noted = new Set();
       sinceAll += 1;
       if (machineOf && sinceAll <= mostLeftOut) return askMachines(accounts, machineOf);
       sinceAll = 0;

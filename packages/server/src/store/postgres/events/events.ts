@@ -26,6 +26,8 @@ interface EventParts {
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;
   readonly dedup: Dedup;
+  /** Receives each account for which a commit has left work that is not urgent (maintenance.ts). */
+  readonly noteWork: (account: number) => void;
 }
 
 /** The user and contact that an event is logged with. */
@@ -119,7 +121,7 @@ const insertingEvents = inserting('event', [
   ['day', 'integer'],
 ]);
 
-export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
+export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }: EventParts) => {
   /**
    * Looks up the contacts and claims that events of an account name. Returns a function that resolves an event that names one, or returns
    * its Refusal.
@@ -360,6 +362,9 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     ]);
 
     const listing = users.listChanged(db, seenNow, drawn[0] as number);
+    db.whenCommitted(() => {
+      for (const { account } of seenNow) noteWork(account);
+    });
     const news = entries.filter((entry) => {
       const isKept = isNew(sentOf(entry));
       entry.outcome = isKept ? kept : duplicate;
@@ -378,13 +383,15 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       }
       return sequence;
     });
+    const ofContacts = byAccount(news.filter(({ contact }) => contact !== null));
     const noted = [
       listing,
       ...linking,
-      ...byAccount(news.filter(({ contact }) => contact !== null)).flatMap(([account, group]) =>
-        noteContacts(db.of(account), group),
-      ),
+      ...ofContacts.flatMap(([account, group]) => noteContacts(db.of(account), group)),
     ];
+    db.whenCommitted(() => {
+      for (const [account] of ofContacts) noteWork(account);
+    });
     const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
     // Without new IDs, all statements are sent at once.
     const [idsOf] = unlisted.length === 0 ? [checks.idsOf] : await Promise.all([list(db, unlisted, checks), ...noted]);
