@@ -49,7 +49,7 @@ const commitsWhile = async (work: () => Promise<unknown>): Promise<number> => {
   return sent.filter(({ text }) => text === 'COMMIT').length;
 };
 /** On two machines, with the transactions that began before others had arrived. */
-const fewCommits = 2 * Math.ceil(count / mostAccounts) + 4;
+const fewCommits = 2 * Math.ceil(count / mostAccounts.onCluster) + 4;
 
 test('accounts that are on the same machine share commits, and each has what it was sent', async () => {
   await logAll('event-first');

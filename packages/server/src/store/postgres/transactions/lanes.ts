@@ -1,8 +1,11 @@
 /** Batches that wait for a commit, and what goes into one. */
 import type { EventBatch, EventOutcome } from '../../store.ts';
 
-/** A transaction locks each of its accounts, and on a cluster some tables of each of their shards; PostgreSQL has room for some thousands of locks. */
-export const mostAccounts = 32;
+/**
+ * Limits of accounts per commit. A transaction locks each of its accounts, and on a cluster some tables of each of their shards; PostgreSQL has room
+ * for some thousands of locks. A cluster executes each statement once for each shard, so more accounts share a commit there.
+ */
+export const mostAccounts = { onOne: 32, onCluster: 128 };
 const mostShards = 16;
 
 /** Approximate limit of events per commit. All clients of a commit get their responses when it ends. */
@@ -40,8 +43,8 @@ export const add = (lane: Lane, queued: Queued): void => {
   lane.events += events.length;
 };
 
-/** Takes the batches of a lane's next commit. */
-export const take = (lane: Lane): Queued[] => {
+/** Takes the batches of a lane's next commit, of up to so many accounts. */
+export const take = (lane: Lane, most: number): Queued[] => {
   const { lines } = lane;
   const taken: Queued[] = [];
   const shards = new Set<number>();
@@ -64,7 +67,7 @@ export const take = (lane: Lane): Queued[] => {
     // The rest of the line waits behind the other accounts.
     lines.delete(account);
     if (line.length > 0) lines.set(account, line);
-    if (end > 0 || accounts === mostAccounts) break;
+    if (end > 0 || accounts === most) break;
   }
   lane.events -= events;
   return taken;

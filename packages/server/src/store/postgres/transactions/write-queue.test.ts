@@ -4,7 +4,7 @@ import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
 import type { Place, Places } from '../database/machines.ts';
 import { mostAccounts } from './lanes.ts';
-import { createWriteQueue, createWriteQueues, mostUnderWay, type Waiting } from './write-queue.ts';
+import { createWriteQueue, createWriteQueues, mostUnderWay, type Waiting, type WriteQueue } from './write-queue.ts';
 
 const batchOf = (count: number): EventBatch => ({
   account: 1,
@@ -358,14 +358,20 @@ describe('batches', () => {
     expect(await Promise.all(asked)).toEqual([[], []]);
   });
 
-  test('of no more than so many accounts are in one commit', async () => {
+  type Keep = ReturnType<typeof createKeeper>['keep'];
+  test.each<[string, number, (keep: Keep) => WriteQueue]>([
+    ['one PostgreSQL', mostAccounts.onOne, createWriteQueue],
+    ['a cluster', mostAccounts.onCluster, (keep) => createWriteQueues(placesBy(evenAndOdd), keep)],
+  ])('of no more than so many accounts are in one commit, on %s', async (_, most, createAsk) => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep);
-    const asked = Array.from({ length: mostAccounts + 1 }, (_, account) => ask({ ...batchOf(1), account }));
-    await turn();
-    expect(commits.map(({ length }) => length)).toEqual([mostAccounts, 1]);
+    const ask = createAsk(keep);
+    const asked = Array.from({ length: most + 1 }, (_, account) => ask({ ...batchOf(1), account }));
+    await settle();
     await goOn();
-    expect(await Promise.all(asked)).toHaveLength(mostAccounts + 1);
+    await settle();
+    await goOn();
+    expect(commits.map(({ length }) => length)).toEqual([most, 1]);
+    expect(await Promise.all(asked)).toHaveLength(most + 1);
   });
 
   test('are tried one by one when their commit has a fault, which stays with the one that has it', async () => {
@@ -410,14 +416,14 @@ describe('batches', () => {
     const { keep, commits, goOn } = createKeeper(() => late);
     const ask = createWriteQueue(keep);
     const settling = Promise.allSettled(
-      Array.from({ length: mostAccounts }, (_, account) => ask({ ...batchOf(1), account })),
+      Array.from({ length: mostAccounts.onOne }, (_, account) => ask({ ...batchOf(1), account })),
     );
     for (let commit = 0; commit < 4; commit += 1) {
       await turn();
       await goOn();
     }
     expect((await settling).every(({ status }) => status === 'rejected')).toBe(true);
-    expect(commits.map(({ length }) => length)).toEqual([mostAccounts, 1, 1]);
+    expect(commits.map(({ length }) => length)).toEqual([mostAccounts.onOne, 1, 1]);
   });
 
   test('of other accounts are tried when one has a fault, and two are late', async () => {

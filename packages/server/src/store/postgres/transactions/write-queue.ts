@@ -6,7 +6,17 @@ import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
 import { codeOf, isConflict } from '../database/connection.ts';
 import type { Places } from '../database/machines.ts';
-import { add, createLane, eventsIn, type Lane, mostEvents, type Queued, take, takeSome } from './lanes.ts';
+import {
+  add,
+  createLane,
+  eventsIn,
+  type Lane,
+  mostAccounts,
+  mostEvents,
+  type Queued,
+  take,
+  takeSome,
+} from './lanes.ts';
 
 /** Parallel commits, each on its own connection: while PostgreSQL syncs one, the others are written. */
 export const mostUnderWay = 4;
@@ -94,6 +104,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
   const shared = createLane();
   /** By shard. The one that was late last comes last. */
   const apart = new Map<number, Apart>();
+  const most = onCluster ? mostAccounts.onCluster : mostAccounts.onOne;
   let underWay = 0;
   let scheduled = false;
 
@@ -197,7 +208,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
       flush();
     };
     const aging = onCluster && !isApart ? setTimeout(goOn, longMilliseconds) : undefined;
-    const error = await commit(take(lane), { isApart, isPart: false });
+    const error = await commit(take(lane, most), { isApart, isPart: false });
     clearTimeout(aging);
     age();
     underWay -= 1;
