@@ -432,7 +432,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(stores.map((store) => store.close())));
 
-test('whatever is done, SQLite and PostgreSQL answer the same', { timeout: 600_000 }, async () => {
+test('whatever is done, SQLite and PostgreSQL answer the same', async () => {
   const kinds = 18;
   let played = 0;
   let end = 0;

@@ -2,7 +2,8 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { aboutRows, inserting, readRows, writeRows } from '../database/sent-rows.ts';
+import { aboutRows, inserting } from '../database/row-statements.ts';
+import { readRows, writeRows } from '../database/sent-rows.ts';
 import { holdingUsers } from '../transactions/held-rows.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -68,7 +69,7 @@ const holding = aboutRows(
   ({ given, table }) => `
     SELECT t."user" FROM ${given} JOIN ${table('user')} t ON t.account = given.account AND t."user" = given."user"
     ORDER BY t."user" FOR NO KEY UPDATE OF t`,
-  holdingUsers,
+  { one: holdingUsers },
 );
 const seeing = aboutRows(
   [
@@ -79,8 +80,10 @@ const seeing = aboutRows(
     UPDATE ${table('user')} AS t SET "firstDay" = coalesce("firstDay", given.day), "lastDay" = greatest("lastDay", given.day)
     FROM ${given} WHERE t.account = given.account AND t."user" = given."user"`,
   // All users of an account have its current day.
-  `UPDATE "user" SET "firstDay" = coalesce("firstDay", ($3::integer[])[1]), "lastDay" = greatest("lastDay", ($3::integer[])[1])
-    WHERE account = $1 AND "user" = ANY ($2::bigint[])`,
+  {
+    one: `UPDATE "user" SET "firstDay" = coalesce("firstDay", ($3::integer[])[1]), "lastDay" = greatest("lastDay", ($3::integer[])[1])
+      WHERE account = $1 AND "user" = ANY ($2::bigint[])`,
+  },
 );
 
 // A day of activity concerns whom a user is now: none before its last verified link.

@@ -2,7 +2,7 @@
  * Encodes columns as PostgreSQL arrays in binary format (array_recv in arrayfuncs.c); node-postgres sends the buffers unchanged.
  * Text format takes several times as long to write and to parse.
  */
-/** In the order of the parameters of read_shards, and of the columns of shard_call (0034-commits-of-a-machine.sql). */
+/** In the order of the parameters of read_shards, and of the columns of shard_call (0035-prepared-on-shards.sql). */
 const oids = { integer: 23, bigint: 20, bytea: 17, uuid: 2950, text: 25 } as const;
 export type ElementType = keyof typeof oids;
 
@@ -121,11 +121,11 @@ export const pick = (array: Buffer, places: readonly number[]): Buffer => {
   return Buffer.concat([head, ...picked]);
 };
 
-/** Returns the bytes of an array's elements, or those of the first if all are equal. */
-const toElements = (array: Buffer): { elements: Buffer; count: number; isOne: boolean } => {
+/** Returns the bytes of an array's elements, or, unless `all` is set, those of the first if all are equal. */
+const toElements = (array: Buffer, all: boolean): { elements: Buffer; count: number; isOne: boolean } => {
   const elements = array.subarray(headBytes);
   const count = array.readInt32BE(countAt);
-  if (count === 0) return { elements, count, isOne: false };
+  if (count === 0 || all) return { elements, count, isOne: false };
   const length = elementBytes(elements, 0);
   // Shifted by the first element, they are the same: so the second is equal to the first, and so on.
   const isOne =
@@ -134,29 +134,38 @@ const toElements = (array: Buffer): { elements: Buffer; count: number; isOne: bo
   return isOne ? { elements: elements.subarray(0, length), count: 1, isOne } : { elements, count, isOne };
 };
 
-/** SQL for what each row has of an array, in the list of a SELECT. */
+/** Where the elements of an array are, and SQL for what each row has of them, in the list of a SELECT. */
 export interface InRows {
+  /** The number of the parameter, and the places of the first and of the last element in its array, from 1. */
+  readonly parameter: number;
+  readonly first: number;
+  readonly last: number;
   readonly sql: string;
   /** Whether it is a value that all rows have, instead of unnest() which makes the rows. */
   readonly isValue: boolean;
 }
 
+const types = Object.keys(oids) as ElementType[];
+/** How many parameters `byType` makes. */
+export const typeCount = types.length;
+
 /**
  * Concatenates arrays of the same type: $1 holds all integers, $2 all bigints, and so on in the order of `oids`; null for a type without arrays.
- * Equal elements of an array are sent once. `inRows` is for each given array.
+ * Equal elements of an array are sent once, unless `all` is set. `inRows` is for each given array.
  */
-export const byType = (arrays: readonly Buffer[]): { values: (Buffer | null)[]; inRows: InRows[] } => {
-  const types = Object.keys(oids) as ElementType[];
+export const byType = (arrays: readonly Buffer[], all = false): { values: (Buffer | null)[]; inRows: InRows[] } => {
   const parts = types.map(() => ({ count: 0, elements: [] as Buffer[] }));
   const inRows = arrays.map((array) => {
     const nth = types.findIndex((type) => oids[type] === array.readInt32BE(typeAt));
     const part = parts[nth] as (typeof parts)[number];
+    const parameter = nth + 1;
     const first = part.count + 1;
-    const { elements, count, isOne: isValue } = toElements(array);
+    const { elements, count, isOne: isValue } = toElements(array, all);
     part.elements.push(elements);
     part.count += count;
-    const sql = isValue ? `$${nth + 1}[${first}]` : `unnest($${nth + 1}[${first}:${part.count}])`;
-    return { sql, isValue };
+    const last = part.count;
+    const sql = isValue ? `$${parameter}[${first}]` : `unnest($${parameter}[${first}:${last}])`;
+    return { parameter, first, last, sql, isValue };
   });
   const values = parts.map(({ count, elements }, nth) =>
     elements.length === 0

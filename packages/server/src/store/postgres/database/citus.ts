@@ -93,7 +93,7 @@ const extendKeys = async (db: TakenConnection): Promise<void> => {
 /** Functions that run on the machine that has an account's rows. */
 const functionsSQL = `
   SELECT oid::regprocedure::text AS name FROM pg_proc
-  WHERE proname IN ('held_floors', 'with_shards', 'read_shards', 'begin_on_shards') AND pronamespace = current_schema()::regnamespace`;
+  WHERE proname IN ('held_floors', 'with_shards', 'as_prepared', 'read_shards', 'begin_on_shards') AND pronamespace = current_schema()::regnamespace`;
 
 const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOptions): Promise<Spread> => {
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");

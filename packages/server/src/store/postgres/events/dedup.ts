@@ -9,7 +9,8 @@
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
-import { aboutRows, insertRows, readRows } from '../database/sent-rows.ts';
+import { aboutRows, insertRows } from '../database/row-statements.ts';
+import { readRows } from '../database/sent-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 export interface SentEvent {
@@ -51,13 +52,17 @@ const repeatColumns = [
   ['day', 'integer'],
 ] as const;
 // Returns the keys that were there already. Usually there are none, and the keys are only counted.
-const remembering = aboutRows(repeatColumns, (parts) => {
-  const insert = insertRows(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
-  return `
+const remembering = aboutRows(
+  repeatColumns,
+  (parts) => {
+    const insert = insertRows(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
+    return `
   WITH kept AS (${insert})
   SELECT encode(string_agg(uuid_send(given.key), ''), 'hex') AS repeated FROM ${parts.given}
   WHERE (SELECT count(*) FROM kept) < ${parts.count} AND given.key NOT IN (SELECT key FROM kept)`;
-});
+  },
+  { isPrepared: true },
+);
 
 const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
 const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [

@@ -4,7 +4,8 @@
  */
 import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
 import { bigints } from '../database/arrays.ts';
-import { inserting, type SentRows, writeRows } from '../database/sent-rows.ts';
+import { inserting, type SentRows } from '../database/row-statements.ts';
+import { writeRows } from '../database/sent-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The slot of deleted events: its counts are negative. */

@@ -1,0 +1,151 @@
+// Statements about sent rows, on a PostgreSQL that pretends to have Citus: odd and even accounts are in two shards, each of which is the table itself.
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { pretendCluster } from '../../../../test/fixtures/postgres/pretended-citus.ts';
+import { createSite } from '../../../../test/fixtures/site.ts';
+import { nextStart } from '../../../../test/fixtures/store.ts';
+import { openStore } from '../../open.ts';
+import { bigints, byteas, texts, uuids } from './arrays.ts';
+import { onOneConnection, type TakenConnection } from './connection.ts';
+import { aboutRows, inserting } from './row-statements.ts';
+import { readRows, type SpreadConnection, writeRows } from './sent-rows.ts';
+
+let databaseURL: string;
+/** By way of whose machine statements go. */
+let account: number;
+beforeAll(async () => {
+  databaseURL = await newMigratedDatabase();
+  await pretendCluster(databaseURL);
+  const store = await openStore({ databaseURL, role: 'beside', onFatal: expect.unreachable as never });
+  ({ account } = await createSite(store, { time: nextStart() }));
+  await store.close();
+});
+
+type Connected = SpreadConnection & Pick<TakenConnection, 'script'>;
+const connected = (work: (db: Connected) => Promise<void>) =>
+  onOneConnection(databaseURL, (db) => work({ ...db, account, shardOf: (one) => one % 2 }));
+
+interface Row {
+  readonly account: number;
+  readonly number: number | null;
+  readonly text: string;
+  readonly bytes: string;
+  readonly uuid: string;
+}
+const echoing = (isPrepared: boolean) =>
+  aboutRows(
+    [
+      ['number', 'bigint'],
+      ['text', 'text'],
+      ['bytes', 'bytea'],
+      ['uuid', 'uuid'],
+    ],
+    ({ given, count }) =>
+      `SELECT account, "number", "text", encode("bytes", 'hex') AS bytes, "uuid"::text, ${count} AS count FROM ${given}`,
+    { isPrepared },
+  );
+const echo = (db: Connected, isPrepared: boolean, rows: readonly Row[]) => {
+  const bytes = rows.map((row) => Buffer.from(row.bytes, 'hex'));
+  let end = 0;
+  const ends = bytes.map(({ length }) => {
+    end += length;
+    return end;
+  });
+  return readRows<Row & { count: number }>(db, {
+    statement: echoing(isPrepared),
+    accounts: rows.map(({ account }) => account),
+    columns: [
+      bigints(rows, ({ number }) => number),
+      texts(rows, ({ text }) => text),
+      byteas({ bytes: () => Buffer.concat(bytes), ends }),
+      uuids(rows, ({ uuid }) => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('latin1')),
+    ],
+  });
+};
+
+const awkward = ['', 'NULL', '{"}\\,', "'; DROP TABLE account; --", "\\'", 'ä€🙂', '%1$s %s %', '$1', '\n\t'];
+const rowsOf = (count: number): Row[] =>
+  Array.from({ length: count }, (_, nth) => ({
+    account: 1 + ((nth * 7) % 5),
+    number: nth % 3 === 0 ? null : 2 ** 40 + nth,
+    text: awkward[nth % awkward.length] as string,
+    bytes: ['', '00', '5c7800ff', '27225c'][nth % 4] as string,
+    uuid: `00112233-4455-6677-8899-${String(nth).padStart(12, '0')}`,
+  }));
+/** By shard, in the order in which they were sent. */
+const ordered = (rows: readonly Row[]): Row[] =>
+  [0, 1].flatMap((shard) => rows.filter((row) => row.account % 2 === shard));
+
+const preparedIn = async (db: Connected): Promise<number> => {
+  const sql = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'firsthand\\_shard\\_%'";
+  return (await db.one<{ count: number }>(sql)).count;
+};
+
+describe.each([
+  ['prepared', true],
+  ['planned each time', false],
+])('statements that are %s', (_, isPrepared) => {
+  test.each([1, 2, 3, 9, 32, 33, 80])('get %i rows as they were sent', async (count) => {
+    await connected(async (db) => {
+      const rows = rowsOf(count);
+      const told = await echo(db, isPrepared, rows);
+      expect(told.map(({ count, ...row }) => row)).toEqual(ordered(rows));
+      for (const row of told)
+        expect(row.count).toBe(rows.filter(({ account }) => account % 2 === row.account % 2).length);
+    });
+  });
+});
+
+test('a statement is prepared once for a session and a shard, whatever its rows are', async () => {
+  await connected(async (db) => {
+    for (const count of [1, 2, 5, 16, 1]) await echo(db, true, rowsOf(count));
+    expect(await preparedIn(db)).toBe(1);
+    // Too many for that.
+    await echo(db, true, rowsOf(100));
+    expect(await preparedIn(db)).toBe(1);
+  });
+});
+
+test('what a transaction has prepared that was rolled back can be executed', async () => {
+  await connected(async (db) => {
+    await db.script('BEGIN');
+    await echo(db, true, rowsOf(2));
+    await db.script('ROLLBACK');
+    expect(await echo(db, true, rowsOf(2))).toHaveLength(2);
+    expect(await preparedIn(db)).toBe(1);
+  });
+});
+
+test('several statements are one command, and each writes its rows', async () => {
+  const names = inserting('user_name', [
+    ['userUUID', 'text'],
+    ['user', 'bigint'],
+  ]);
+  const changed = inserting('contact_changed', [
+    ['contact', 'bigint'],
+    ['change', 'bigint'],
+  ]);
+  await connected(async (db) => {
+    const accounts = [1, 2, 3];
+    const numbers = () => bigints(accounts, (account) => account);
+    await db.script('BEGIN');
+    await writeRows(
+      db,
+      {
+        statement: names,
+        accounts,
+        columns: [texts(accounts, (account) => `user-${account}`), numbers()],
+      },
+      { statement: changed, accounts, columns: [numbers(), numbers()] },
+    );
+    const told = 'SELECT account, "userUUID", "user" FROM user_name ORDER BY account';
+    expect(await db.all(told)).toEqual(
+      accounts.map((account) => ({ account, userUUID: `user-${account}`, user: account })),
+    );
+    expect(await db.all('SELECT account, contact, change FROM contact_changed ORDER BY account')).toEqual(
+      accounts.map((account) => ({ account, contact: account, change: account })),
+    );
+    expect(await preparedIn(db)).toBe(1);
+    await db.script('ROLLBACK');
+  });
+});

@@ -1,0 +1,134 @@
+/** What a cluster is sent to run statements about sent rows on shards (0035-prepared-on-shards.sql). */
+import { byType, pick, typeCount } from './arrays.ts';
+import { arraysOf, givenBy, type SentRows } from './row-statements.ts';
+
+/** Accounts with equal numbers have their rows in the same shards. */
+type ShardOf = (account: number) => number;
+
+/** Divides statements by the shards of their rows, ascending: all transactions change rows in this order, so that no two wait for each other. */
+const byShard = (shardOf: ShardOf, sent: readonly SentRows[]): (readonly SentRows[])[] => {
+  const shards = new Map<number, SentRows[]>();
+  for (const { statement, accounts, columns } of sent) {
+    const places = new Map<number, number[]>();
+    for (const [place, account] of accounts.entries()) {
+      const shard = shardOf(account);
+      const before = places.get(shard);
+      if (before) before.push(place);
+      else places.set(shard, [place]);
+    }
+    for (const [shard, own] of places) {
+      const part =
+        places.size === 1
+          ? { statement, accounts, columns }
+          : {
+              statement,
+              accounts: own.map((place) => accounts[place] as number),
+              columns: columns.map((column) => pick(column, own)),
+            };
+      shards.set(shard, [...(shards.get(shard) ?? []), part]);
+    }
+  }
+  return [...shards].sort(([a], [b]) => a - b).map(([, parts]) => parts);
+};
+
+/** Makes one statement of several. */
+const joined = (texts: readonly string[]): string => {
+  const before = texts.slice(0, -1).map((text, nth) => `part_${nth} AS (${text})`);
+  const last = texts.at(-1) as string;
+  return before.length === 0 ? last : `WITH ${before.join(', ')} ${last}`;
+};
+
+/** Returns a function for `Parts.table`, and the tables that it was asked for. */
+const namingTables = () => {
+  const tables: string[] = [];
+  const table = (name: string): string => {
+    const known = tables.indexOf(`"${name}"`);
+    return `%${known < 0 ? tables.push(`"${name}"`) : known + 1}$s`;
+  };
+  return { tables, table };
+};
+
+/**
+ * The arguments of read_shards, and the columns of shard_call after its account: for each shard an account and the SQL of all statements, the tables
+ * that the SQL names, its bounds, and the values of all arrays, one array of each type.
+ */
+type ToShards = (shards: readonly (readonly SentRows[])[]) => unknown[];
+
+const accountsOf = (shards: readonly (readonly SentRows[])[]) => shards.map(([first]) => first?.accounts[0]);
+
+const planned: ToShards = (shards) => {
+  const { values, inRows } = byType(shards.flat().flatMap(arraysOf));
+  const { tables, table } = namingTables();
+  let at = 0;
+  const sqls = shards.map((parts) =>
+    joined(
+      parts.map(({ statement: { columns, toSQL }, accounts }) => {
+        const own = inRows.slice(at, at + 1 + columns.length);
+        at += own.length;
+        const makesRows = accounts.length === 1 || own.some(({ isValue }) => !isValue);
+        const given = givenBy(
+          columns,
+          own.map(({ sql }) => sql),
+          makesRows ? '' : ` FROM generate_series(1, ${accounts.length})`,
+        );
+        return toSQL({ given, count: String(accounts.length), table });
+      }),
+    ),
+  );
+  return [accountsOf(shards), sqls, tables, null, ...values];
+};
+
+/** The most rows of a statement that is prepared, for a shard: its values become text. */
+const mostPreparedRows = 16;
+
+const mayBePrepared = (shards: readonly (readonly SentRows[])[]): boolean =>
+  shards.length > 0 &&
+  shards.every(
+    (parts) =>
+      parts.length === shards[0]?.length &&
+      parts.every(
+        ({ statement, accounts }, nth) =>
+          statement.isPrepared && statement === shards[0]?.[nth]?.statement && accounts.length <= mostPreparedRows,
+      ),
+  );
+
+/** The text is the same for all shards, and always: where the values of a shard are, and how many, are values too (as_prepared). */
+const prepared: ToShards = (shards) => {
+  const { values, inRows } = byType(shards.flat().flatMap(arraysOf), true);
+  const { tables, table } = namingTables();
+  const [statements = []] = shards;
+  const widths = statements.map(({ columns }) => 1 + columns.length);
+  const width = widths.reduce((sum, one) => sum + one, 0);
+  const ofFirst = inRows.slice(0, width);
+  let at = 0;
+  const sqls = statements.map(({ statement: { columns, toSQL } }) => {
+    const begin = at;
+    at += 1 + columns.length;
+    const bound = (nth: number, end: 1 | 2) => `$6[1][${2 * nth + end}]`;
+    const own = ofFirst
+      .slice(begin, at)
+      .map(({ parameter }, nth) => `unnest($${parameter}[${bound(begin + nth, 1)}:${bound(begin + nth, 2)}])`);
+    return toSQL({ given: givenBy(columns, own), count: `(1 + ${bound(begin, 2)} - ${bound(begin, 1)})`, table });
+  });
+  const bounds = shards.map((_, nth) => {
+    const own = inRows.slice(nth * width, (nth + 1) * width);
+    // What a shard gets of an array is in one piece.
+    const pieces = Array.from({ length: typeCount }, (_, type) =>
+      own.filter(({ parameter }) => parameter === type + 1),
+    );
+    const begins = pieces.map(([first]) => first?.first ?? 1);
+    return [
+      ...pieces.flatMap((piece, type) => [begins[type] as number, piece.at(-1)?.last ?? 0]),
+      ...own.flatMap(({ parameter, first, last }) => {
+        const before = (begins[parameter - 1] as number) - 1;
+        return [first - before, last - before];
+      }),
+    ];
+  });
+  return [accountsOf(shards), [joined(sqls)], tables, bounds, ...values];
+};
+
+export const toShards = (shardOf: ShardOf, sent: readonly SentRows[]): unknown[] => {
+  const shards = byShard(shardOf, sent);
+  return mayBePrepared(shards) ? prepared(shards) : planned(shards);
+};
