@@ -11,7 +11,7 @@ import { aboutRows, inserting } from './row-statements.ts';
 import { readRows, type SpreadConnection, writeRows } from './sent-rows.ts';
 
 let databaseURL: string;
-/** By way of whose machine statements go. */
+/** Statements run on the machine of this account. */
 let account: number;
 beforeAll(async () => {
   databaseURL = await newMigratedDatabase();
@@ -100,7 +100,7 @@ test('a statement is prepared once for a session and a shard, whatever its rows 
   await connected(async (db) => {
     for (const count of [1, 2, 5, 16, 1]) await echo(db, true, rowsOf(count));
     expect(await preparedIn(db)).toBe(1);
-    // Too many for that.
+    // So many rows are not prepared.
     await echo(db, true, rowsOf(100));
     expect(await preparedIn(db)).toBe(1);
   });

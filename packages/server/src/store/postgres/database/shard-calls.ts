@@ -1,4 +1,4 @@
-/** What a cluster is sent to run statements about sent rows on shards (0035-prepared-on-shards.sql). */
+/** Builds the calls that run statements about sent rows on the shards of a cluster (0035-prepared-on-shards.sql). */
 import { byType, pick, typeCount } from './arrays.ts';
 import { arraysOf, givenBy, type SentRows } from './row-statements.ts';
 
@@ -78,7 +78,7 @@ const planned: ToShards = (shards) => {
   return [accountsOf(shards), sqls, tables, null, ...values];
 };
 
-/** The most rows of a statement that is prepared, for a shard: its values become text. */
+/** The most rows for each shard of a statement that is prepared. Its values become text, so that more rows would gain little. */
 const mostPreparedRows = 16;
 
 const mayBePrepared = (shards: readonly (readonly SentRows[])[]): boolean =>
@@ -92,7 +92,7 @@ const mayBePrepared = (shards: readonly (readonly SentRows[])[]): boolean =>
       ),
   );
 
-/** The text is the same for all shards, and always: where the values of a shard are, and how many, are values too (as_prepared). */
+/** All shards and all calls have the same text: the places and the number of a shard's values are parameters too (as_prepared). */
 const prepared: ToShards = (shards) => {
   const { values, inRows } = byType(shards.flat().flatMap(arraysOf), true);
   const { tables, table } = namingTables();
@@ -112,7 +112,7 @@ const prepared: ToShards = (shards) => {
   });
   const bounds = shards.map((_, nth) => {
     const own = inRows.slice(nth * width, (nth + 1) * width);
-    // What a shard gets of an array is in one piece.
+    // A shard's values of one type are contiguous.
     const pieces = Array.from({ length: typeCount }, (_, type) =>
       own.filter(({ parameter }) => parameter === type + 1),
     );

@@ -14,7 +14,7 @@ CREATE FUNCTION as_prepared(ours integer, sql text, tables text[], bounds intege
       BEGIN
         EXECUTE format('PREPARE %I (integer[], bigint[], bytea[], uuid[], text[], integer[]) AS %s', name, statement);
       EXCEPTION
-        -- By a transaction that was rolled back: the setting was, too.
+        -- A transaction that was rolled back has prepared it: only the setting was undone.
         WHEN duplicate_prepared_statement THEN NULL;
       END;
       PERFORM set_config(mark, 'yes', false);
@@ -23,25 +23,20 @@ CREATE FUNCTION as_prepared(ours integer, sql text, tables text[], bounds intege
       byteas[bounds[1][5]:bounds[1][6]], uuids[bounds[1][7]:bounds[1][8]], texts[bounds[1][9]:bounds[1][10]], bounds[:][11:]);
   END $$;
 
--- With `bounds`, one of which is for each of `ours`, there is one text for all.
+-- Null `bounds`: as before. Otherwise `bounds` has a row for each of `ours`, and `sqls` has one text for all of them, which is prepared.
 DROP FUNCTION read_shards(integer[], text[], text[], integer[], bigint[], bytea[], uuid[], text[]);
 CREATE FUNCTION read_shards(ours integer[], sqls text[], tables text[], bounds integer[], integers integer[], bigints bigint[], byteas bytea[],
   uuids uuid[], texts text[]) RETURNS json LANGUAGE plpgsql AS $$
   DECLARE
-    statement text;
     one record;
     found json[];
   BEGIN
     FOR nth IN 1 .. cardinality(ours) LOOP
-      IF bounds IS NULL THEN
-        FOR one IN EXECUTE with_shards(ours[nth], sqls[nth], tables) USING integers, bigints, byteas, uuids, texts LOOP
-          found := found || row_to_json(one);
-        END LOOP;
-      ELSE
-        FOR one IN EXECUTE as_prepared(ours[nth], sqls[1], tables, bounds[nth:nth], integers, bigints, byteas, uuids, texts) LOOP
-          found := found || row_to_json(one);
-        END LOOP;
-      END IF;
+      FOR one IN EXECUTE CASE WHEN bounds IS NULL THEN with_shards(ours[nth], sqls[nth], tables)
+        ELSE as_prepared(ours[nth], sqls[1], tables, bounds[nth:nth], integers, bigints, byteas, uuids, texts) END
+        USING integers, bigints, byteas, uuids, texts LOOP
+        found := found || row_to_json(one);
+      END LOOP;
     END LOOP;
     RETURN array_to_json(found);
   END $$;
@@ -61,13 +56,10 @@ CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgs
       END IF;
     END IF;
     FOR nth IN 1 .. cardinality(NEW.ours) LOOP
-      IF NEW.bounds IS NULL THEN
-        EXECUTE with_shards(NEW.ours[nth], NEW.sqls[nth], NEW.tables)
-          USING NEW.integers, NEW.bigints, NEW.byteas, NEW.uuids, NEW.texts;
-      ELSE
-        EXECUTE as_prepared(NEW.ours[nth], NEW.sqls[1], NEW.tables, NEW.bounds[nth:nth], NEW.integers, NEW.bigints, NEW.byteas, NEW.uuids,
-          NEW.texts);
-      END IF;
+      EXECUTE CASE WHEN NEW.bounds IS NULL THEN with_shards(NEW.ours[nth], NEW.sqls[nth], NEW.tables)
+        ELSE as_prepared(NEW.ours[nth], NEW.sqls[1], NEW.tables, NEW.bounds[nth:nth], NEW.integers, NEW.bigints, NEW.byteas, NEW.uuids,
+          NEW.texts) END
+        USING NEW.integers, NEW.bigints, NEW.byteas, NEW.uuids, NEW.texts;
     END LOOP;
     RETURN NULL;
   END $$;
