@@ -25,6 +25,7 @@ it('needs nothing to be given', () => {
     reportsDir: undefined,
     reportsMemory: 256,
     reportsThreads: 2,
+    reportsSeconds: 10,
     metricsToken: undefined,
     metricsPort: undefined,
     logLevel: undefined,
@@ -150,6 +151,14 @@ describe.each([
       ['256', 256],
     ],
     ['0', '257', 'all'],
+  ],
+  [
+    'REPORTS_SECONDS',
+    [
+      ['1', 1],
+      ['3600', 3_600],
+    ],
+    ['0', '3601', '10s'],
   ],
   ['METRICS_TOKEN', ['a'.repeat(22), 'b_-'.repeat(40)], ['a'.repeat(21), 'a '.repeat(20), 'é'.repeat(30)]],
   [

@@ -281,6 +281,15 @@ export const settings = {
     schema: wholeNumber(1, 256),
     fallback: '2',
   },
+  reportsSeconds: {
+    variable: 'REPORTS_SECONDS',
+    flag: '--reports-seconds <seconds>',
+    means:
+      'how long a report may take, beside the time that it waits for what is new in its account, which may be as long',
+    form: 'a whole number of seconds from 1 to 3600',
+    schema: wholeNumber(1, 3_600),
+    fallback: '10',
+  },
   metricsToken: {
     variable: 'METRICS_TOKEN',
     flag: '--metrics-token <token>',

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { soon } from '../test/fixtures/patience.ts';
 import { startQuota } from './quota.ts';
 
 const hour = 3_600_000;
@@ -23,7 +24,7 @@ const open = () => {
   onTestFinished(() => quota.stop());
   const measured = async () => {
     const { measures } = state;
-    await vi.waitUntil(() => state.measures > measures + 1, { timeout: 20_000, interval: 1 });
+    await vi.waitUntil(() => state.measures > measures + 1, { ...soon, interval: 1 });
   };
   return { state, lines, quota, measured };
 };

@@ -5,9 +5,6 @@ import type { BrowserData } from '../src/demo/browser-data.ts';
 import { temporaryDatabase } from './fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
-
 /** What the server makes of the User-Agent below. */
 const labels = [
   ['$browser', 'Firefox'],
@@ -134,7 +131,7 @@ describe('the stream is refused', () => {
     const ask = () => askStream(url, { cookie: `userUUID=${userUUID}` }).then(({ status }) => status);
     expect(await ask()).toBe(503);
     await Promise.all(panels.map((panel) => panel.return(undefined)));
-    await expect.poll(ask, soon).toBe(200);
+    await expect.poll(ask).toBe(200);
   });
 });
 

@@ -33,7 +33,7 @@ const fill = () =>
   });
 /** One event, however often it is sent. */
 const probe = async () => (await log({ eventUUID: 'event-of-a-test' })).status;
-const untilLog = (status: number) => expect.poll(probe, { interval: 10, timeout: 20_000 }).toBe(status);
+const untilLog = (status: number) => expect.poll(probe, { interval: 10 }).toBe(status);
 const account = async () => (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account;
 
 it('getAccount says what an account stores and what it may', async () => {

@@ -12,6 +12,7 @@ import { createReports } from '../src/reports/reports.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store, StoredEvent } from '../src/store/store.ts';
 import { arrangement, newDatabaseURL } from './fixtures/database.ts';
+import { reportPatience } from './fixtures/patience.ts';
 import { answerOfModel, type ModelEvent } from './fixtures/reports/report-model.ts';
 import { runs } from './fixtures/runs.ts';
 import { createSite, type Site } from './fixtures/site.ts';
@@ -164,7 +165,8 @@ describe('reports of a store', () => {
     };
     store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
     folder = await mkdtemp(join(tmpdir(), 'firsthand-reports-'));
-    reports = createReports({ feed: store, folder, memory: 256 * 1024 * 1024, threads: 2, onFault: onFatal });
+    const engine = { folder, memory: 256 * 1024 * 1024, threads: 2, ...reportPatience };
+    reports = createReports({ feed: store, ...engine, onFault: onFatal });
   });
   afterAll(async () => {
     await reports?.close();
@@ -266,9 +268,7 @@ describe('reports of a store', () => {
     }
   };
 
-  test('count people as getEvents names them, whatever is linked, merged and erased between', {
-    timeout: 600_000,
-  }, async () => {
+  test('count people as getEvents names them, whatever is linked, merged and erased between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 25, size: 'max' }), async (actions) => {
         const site = await createSite(store);
@@ -284,9 +284,7 @@ describe('reports of a store', () => {
     );
   });
 
-  test('count merged entries as one from the next question on, and apart again after', {
-    timeout: 120_000,
-  }, async () => {
+  test('count merged entries as one from the next question on, and apart again after', async () => {
     const site = await createSite(store);
     const { account, time, server } = site;
     await server.log(
@@ -353,7 +351,7 @@ describe('reports of a store', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('miss nothing that was answered before they were asked, while 24 write', { timeout: 120_000 }, async () => {
+  test('miss nothing that was answered before they were asked, while 24 write', async () => {
     const site = await createSite(store);
     let [logged, linked, asked, isWriting] = [0, 0, 0, true];
     onTestFinished(() => {

@@ -8,7 +8,7 @@ import { buildTracker } from '../build/build.ts';
 import { executablePath } from './engines/chromium.ts';
 import { fillSnippet, openRecorder, type Recorder } from './recorder.ts';
 
-export const soon = <T>(look: () => T | Promise<T>, timeout = 30_000) => vi.waitFor(look, { timeout, interval: 25 });
+export const soon = <T>(look: () => T | Promise<T>) => vi.waitFor(look, { timeout: 300_000, interval: 25 });
 export const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** The tracker as built now, in no folder that another test reads. */
@@ -64,7 +64,7 @@ export const queuedIn = (page: Page) =>
 
 /** Tests of a topic; after each, the page's own errors have to be none. */
 export const describeInChromium = (topic: string, tests: () => void): void => {
-  describe(topic, { timeout: 180_000 }, () => {
+  describe(topic, () => {
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'firsthand-tracker-'));
       await buildTracker(folder);
@@ -83,7 +83,7 @@ export const describeInChromium = (topic: string, tests: () => void): void => {
           '--host-resolver-rules=MAP *.example 127.0.0.1',
         ],
       });
-    }, 180_000);
+    });
 
     afterAll(async () => {
       await browser?.close();

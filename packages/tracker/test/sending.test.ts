@@ -110,7 +110,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
     recorder.answer = ({ body }) => (body.event?.some(({ eventID }) => eventID === 13) ? { status: 400 } : undefined);
     const page = await openPage(publish('/'));
     await logAll(page, [11, 12, 13, 14, 15]);
-    await soon(async () => expect(await queuedIn(page)).toBe(0), 60_000);
+    await soon(async () => expect(await queuedIn(page)).toBe(0));
     expect(recorder.eventIDs()).toEqual([11, 12, 13, 14, 15]);
   });
 
@@ -183,7 +183,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
           context.waitForEvent('page').then((page) => (page.isClosed() ? page : page.waitForEvent('close'))),
           opener.evaluate((eventID) => void open(`/closing?${eventID}`), eventID),
         ]);
-        await soon(() => expect(recorder.eventIDs()).toContain(eventID), 10_000).catch(() => late.push(eventID));
+        await soon(() => expect(recorder.eventIDs()).toContain(eventID)).catch(() => late.push(eventID));
       }
       expect(late).toEqual([]);
     },
@@ -228,7 +228,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
     await pause(2_000);
     await page.evaluate(() => tracker.log(2));
     await recorder.up();
-    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]), 60_000);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
   test('while the server is down and the page is left, keeps events and contacts for the next visit', async () => {

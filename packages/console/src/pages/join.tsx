@@ -1,6 +1,6 @@
 /** Taking an invitation: a name, and a password or a passkey. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../parts/field.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Skeleton } from '../parts/small.tsx';
@@ -19,7 +19,7 @@ const roles = {
 /** A screen reader goes on here when the invitation was read. */
 const Heading = ({ children }: { readonly children: ComponentChildren }) => {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useLayoutEffect(() => heading.current?.focus(), []);
   return (
     <h1 ref={heading} tabIndex={-1}>
       {children}

@@ -70,7 +70,13 @@ process.on('message', async (asked: Asked) => process.send?.({ answer: await ans
 
 const start = async (): Promise<void> => {
   const store = kind === 'bare' ? undefined : (await openBenchmark(path)).store;
-  const config = { databaseURL: `sqlite:${path}`, reportsDir: undefined, reportsMemory: 256, reportsThreads: 2 };
+  const config = {
+    databaseURL: `sqlite:${path}`,
+    reportsDir: undefined,
+    reportsMemory: 256,
+    reportsThreads: 2,
+    reportsSeconds: 10,
+  };
   const reporting = store && kind === 'reporting' ? await openReports({ store, config, log }) : undefined;
   process.on('disconnect', async () => {
     await reporting?.stop();

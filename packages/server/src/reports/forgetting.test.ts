@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../test/fixtures/command.ts';
+import { reportPatience } from '../../test/fixtures/patience.ts';
 import { createSite } from '../../test/fixtures/site.ts';
 import { openStore } from '../store/open.ts';
 import { createReports } from './reports.ts';
@@ -11,10 +12,9 @@ it('the files of a deleted account are deleted, whether it is open or not, and t
   onTestFinished(() => store.close());
   const folder = join(temporaryFolder(), 'reports');
   const open = () => {
-    const patience = { buildMilliseconds: 600_000, limitMilliseconds: 600_000, niceness: 0 };
     const opened = createReports({
-      ...{ feed: store, folder, memory: 256 * 2 ** 20, threads: 1, eventsOfFile: 100 },
-      ...patience,
+      ...{ feed: store, folder, memory: 256 * 2 ** 20, threads: 1, eventsOfFile: 100, niceness: 0 },
+      ...reportPatience,
     });
     onTestFinished(() => opened.close());
     return opened;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { robotMark } from '@firsthand/contract/identifiers';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { reportPatience } from '../../test/fixtures/patience.ts';
 import { createFeed, type NewModelEvent, type TestFeed } from '../../test/fixtures/reports/model-feed.ts';
 import { answerOfModel } from '../../test/fixtures/reports/report-model.ts';
 import { runs } from '../../test/fixtures/runs.ts';
@@ -375,7 +376,7 @@ const open = () =>
     // A few events fill a file.
     eventsOfFile: 20,
     niceness: 0,
-    buildMilliseconds: 60_000,
+    ...reportPatience,
     onFault: (error) => console.error(error),
   });
 let reports = open();

@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 
 interface ReportsOptions {
   readonly store: Store;
-  readonly config: Pick<Config, 'databaseURL' | 'reportsDir' | 'reportsMemory' | 'reportsThreads'>;
+  readonly config: Pick<Config, 'databaseURL' | 'reportsDir' | 'reportsMemory' | 'reportsThreads' | 'reportsSeconds'>;
   readonly log: Logger;
 }
 
@@ -136,6 +136,8 @@ export const openReports = async ({ store, config, log }: ReportsOptions): Promi
     folder,
     memory: config.reportsMemory * megabyte,
     threads: Math.min(config.reportsThreads, availableParallelism()),
+    limitMilliseconds: config.reportsSeconds * 1_000,
+    buildMilliseconds: config.reportsSeconds * 1_000,
     onFault: (err) => log.error({ err }, 'reports failed'),
   });
   // An erased event leaves the files within a minute.

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
+import { soon } from '../../test/fixtures/patience.ts';
 import { startTidying } from './tidying.ts';
 
 const log = pino({ level: 'silent' });
@@ -17,7 +18,7 @@ it('deletes what is older, batch by batch, until there is no more', async () => 
     return deleted;
   };
   const stop = startTidying({ deleteEventsBefore, deleteEnded }, { days: 30, log, now: () => now });
-  await vi.waitUntil(() => left === 0, { timeout: 20_000 });
+  await vi.waitUntil(() => left === 0, soon);
   await stop();
   expect(new Set(asked.map(({ time }) => time))).toEqual(new Set([now - 30 * dayMs]));
   expect(asked).toHaveLength(3);
@@ -35,7 +36,7 @@ it('outlives a batch that fails, and stops in the middle of many', async () => {
   );
   await failing();
   const stop = startTidying({ deleteEventsBefore, deleteEnded }, { days: 1, log });
-  await vi.waitUntil(() => calls > 2, { timeout: 20_000 });
+  await vi.waitUntil(() => calls > 2, soon);
   await stop();
   const before = calls;
   await new Promise((resolve) => setTimeout(resolve, 60));
@@ -80,7 +81,7 @@ it('deletes what has ended, batch by batch, whether events are deleted or not', 
     },
   };
   const stop = startTidying(store, { log, now: () => now });
-  await vi.waitUntil(() => asked.length === 3, { timeout: 20_000 });
+  await vi.waitUntil(() => asked.length === 3, soon);
   await stop();
   expect(asked).toEqual([0, 500, 1_000].map((after) => ({ time: now, after, most: 500 })));
 });
@@ -95,7 +96,7 @@ it('deletes old events also when what has ended can’t be deleted', async () =>
     },
   };
   const stop = startTidying(store, { days: 30, log });
-  await vi.waitUntil(() => calls > 0, { timeout: 20_000 });
+  await vi.waitUntil(() => calls > 0, soon);
   await stop();
   expect(calls).toBe(1);
 });

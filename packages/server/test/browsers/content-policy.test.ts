@@ -21,7 +21,7 @@ describe('the content policy of the demo page', () => {
     const sent: (string | undefined)[] = [];
     page.on('request', async (request) => sent.push((await request.allHeaders()).referer));
     await page.goto(`${url}/demo/`);
-    await expect.poll(() => page.locator('.row').count(), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => page.locator('.row').count()).toBe(1);
     expect(complaints).toEqual([]);
     expect(sent.filter((referer) => referer !== undefined)).toEqual([]);
 

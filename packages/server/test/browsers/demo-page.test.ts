@@ -4,9 +4,6 @@ import { launchChromium } from '../fixtures/chromium.ts';
 import { temporaryDatabase } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
-
 describe('the panel of the demo page', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -28,7 +25,7 @@ describe('the panel of the demo page', () => {
   };
 
   const textOf = (page: Page, selector: string) => page.locator(selector).textContent();
-  const says = (page: Page, selector: string) => expect.poll(() => textOf(page, selector), soon);
+  const says = (page: Page, selector: string) => expect.poll(() => textOf(page, selector));
 
   const join = async (page: Page, name: string, address: string) => {
     await page.getByLabel('First name').fill(name);
@@ -39,12 +36,12 @@ describe('the panel of the demo page', () => {
   it('says whose the events are, before and after the form is sent, and after logging out', async () => {
     const { page, complaints } = await open({ BASE_PATH: '/base' });
     await page.getByRole('button', { name: 'Add to basket: Morning cup' }).click();
-    await expect.poll(() => page.locator('.owner').allInnerTexts(), soon).toEqual(['anonymous', 'anonymous']);
+    await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['anonymous', 'anonymous']);
     await says(page, '#name').toMatch(/^Anonymous/);
     const user = await textOf(page, '#user');
 
     await join(page, 'Ann', 'ann@shop.example');
-    await expect.poll(() => page.locator('.owner').allInnerTexts(), soon).toEqual(['Ann', 'Ann', 'Ann']);
+    await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['Ann', 'Ann', 'Ann']);
     await says(page, '#name').toBe('Ann, ann@shop.example');
     expect(await page.locator('.past').allInnerTexts()).toEqual([
       '',
@@ -55,7 +52,7 @@ describe('the panel of the demo page', () => {
 
     await page.getByRole('button', { name: 'Log out' }).click();
     await says(page, '#user').not.toBe(user);
-    await expect.poll(() => page.locator('.owner').allInnerTexts(), soon).toEqual(['anonymous']);
+    await expect.poll(() => page.locator('.owner').allInnerTexts()).toEqual(['anonymous']);
     expect(complaints, 'its own policy allows all that it does').toEqual([]);
   });
 
@@ -79,13 +76,13 @@ describe('the panel of the demo page', () => {
   it('goes on when the server is started anew', async () => {
     const { env } = temporaryDatabase();
     const first = await open(env);
-    await expect.poll(() => first.page.locator('.row').count(), soon).toBe(1);
+    await expect.poll(() => first.page.locator('.row').count()).toBe(1);
     await first.close();
     await says(first.page, '#state').toBe('reconnecting');
     await serveHere({ ...env, PORT: new URL(first.url).port }, { demo: true });
     await says(first.page, '#state').toBe('live');
     await first.page.getByRole('button', { name: 'Look closer: Stone teapot' }).click();
-    await expect.poll(() => first.page.locator('.row').count(), soon).toBe(2);
+    await expect.poll(() => first.page.locator('.row').count()).toBe(2);
   });
 
   it('says why it is empty for somebody elsewhere', async () => {

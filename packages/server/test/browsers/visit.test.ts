@@ -53,7 +53,7 @@ describe('the demo page in Chromium', () => {
 
   /** A user's events, oldest first, once there are as many as expected. */
   const eventsOf = async (userUUID: string, count: number) => {
-    await expect.poll(async () => (await api.getEvent({ userUUID })).event.length, { timeout: 60_000 }).toBe(count);
+    await expect.poll(async () => (await api.getEvent({ userUUID })).event.length).toBe(count);
     return (await api.getEvent({ userUUID, order: 'asc' })).event;
   };
 

@@ -22,7 +22,7 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
   await log(untold.url, {});
   expect(await examine()).toMatchObject({ code: 0, ok: true, detail: 'none forwards while TRUST_PROXY is not set' });
   await log(untold.url, { 'X-Forwarded-For': '198.51.100.7' });
-  await expect.poll(examine, { timeout: 60_000 }).toMatchObject({
+  await expect.poll(examine).toMatchObject({
     code: 1,
     ok: false,
     detail: expect.stringMatching(/^one on a private address forwarded requests on 20/),
@@ -33,7 +33,7 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
 
   const told = await startServer({ ...env, TRUST_PROXY: '127.0.0.1' });
   await log(told.url, { 'X-Forwarded-For': '198.51.100.7' });
-  await expect.poll(examine, { timeout: 60_000 }).toMatchObject({ code: 0, ok: true });
+  await expect.poll(examine).toMatchObject({ code: 0, ok: true });
 });
 
 it('doctor says when the tracker was built', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { soon } from '../fixtures/patience.ts';
 import { createSite } from '../fixtures/site.ts';
 import type { NewSite, Open } from './sites.ts';
 
@@ -10,15 +11,15 @@ export const describeCommits = (newSite: NewSite, open: Open): void => {
       const stop = store.onCommit(first);
       store.onCommit(second);
       await server.log({});
-      await vi.waitFor(() => expect(first).toHaveBeenCalled(), { timeout: 20_000 });
+      await vi.waitFor(() => expect(first).toHaveBeenCalled(), soon);
       const callsBefore = first.mock.calls.length;
       await server.createContact();
-      await vi.waitFor(() => expect(first.mock.calls.length).toBeGreaterThan(callsBefore), { timeout: 20_000 });
+      await vi.waitFor(() => expect(first.mock.calls.length).toBeGreaterThan(callsBefore), soon);
       stop();
       const callsAtStop = first.mock.calls.length;
       second.mockClear();
       await server.log({});
-      await vi.waitFor(() => expect(second).toHaveBeenCalled(), { timeout: 20_000 });
+      await vi.waitFor(() => expect(second).toHaveBeenCalled(), soon);
       expect(first).toHaveBeenCalledTimes(callsAtStop);
     });
 
@@ -27,7 +28,7 @@ export const describeCommits = (newSite: NewSite, open: Open): void => {
       const seen: number[] = [];
       const stop = store.onCommit(async () => seen.push((await events()).length));
       await server.log({});
-      await vi.waitFor(() => expect(seen.at(-1)).toBe(1), { timeout: 20_000 });
+      await vi.waitFor(() => expect(seen.at(-1)).toBe(1), soon);
       stop();
     });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { CountQuery, StoredEvent } from '../../src/store/store.ts';
+import { soon } from '../fixtures/patience.ts';
 import { day, hour, laptop, phone, quarter } from '../fixtures/store.ts';
 import { eventIDs, live, pastArbitrary } from '../fixtures/world.ts';
 import type { NewSite } from './sites.ts';
@@ -138,7 +139,7 @@ export const describeCounts = (newSite: NewSite): void => {
         { userUUID: phone, eventTime: time + 1 },
         { ...erased, eventTime: time + 3 },
       );
-      await vi.waitUntil(async () => (await erase(contactUUID)).complete, { timeout: 60_000, interval: 5 });
+      await vi.waitUntil(async () => (await erase(contactUUID)).complete, { ...soon, interval: 5 });
       expect(await store.getEventDefinitions(account)).toMatchObject([
         { count: 2, firstTime: time + 1, lastTime: time + 2 },
       ]);
@@ -153,7 +154,7 @@ export const describeCounts = (newSite: NewSite): void => {
       const later = Array.from({ length: 1_000 }, () => ({ userUUID: phone, eventTime: time + hour }));
       for (let sent = 0; sent < 20; sent += 1) await server.log(...later);
       await server.log({ userUUID: phone, eventTime: time + 1 });
-      await vi.waitUntil(async () => (await erase(contactUUID)).complete, { timeout: 60_000, interval: 5 });
+      await vi.waitUntil(async () => (await erase(contactUUID)).complete, { ...soon, interval: 5 });
       expect(await store.getEventDefinitions(account)).toMatchObject([
         { count: 20_001, firstTime: time + 1, lastTime: time + hour },
       ]);

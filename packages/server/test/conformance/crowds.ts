@@ -1,21 +1,31 @@
 // More of a kind than a driver holds in memory or reads in one go: whoever came first is known like the last.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/refusal.ts';
 import { createSite } from '../fixtures/site.ts';
 import { ann, ben, expectRefusal, newID, newToken, quarter } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
-/** Asks for all, not more at a time than a store lets wait. */
+/** Asks for all, not more at a time than a store lets wait, and again for what it did not come to in time. */
 const askForAll = async <Entry, Answer>(
   entries: readonly Entry[],
   ask: (entry: Entry) => Promise<Answer>,
   together = 100,
 ) => {
+  const askUntilAnswered = async (entry: Entry): Promise<Answer> => {
+    for (;;) {
+      try {
+        return await ask(entry);
+      } catch (error) {
+        if (!(error instanceof Refusal && error.code === 'not_kept')) throw error;
+      }
+    }
+  };
   const answers: Answer[] = [];
   for (let at = 0; at < entries.length; at += together) {
-    answers.push(...(await Promise.all(entries.slice(at, at + together).map(ask))));
+    answers.push(...(await Promise.all(entries.slice(at, at + together).map(askUntilAnswered))));
   }
   return answers;
 };

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { soon } from '../fixtures/patience.ts';
 import type { Site } from '../fixtures/site.ts';
 import { accountContact, ann, ben, day, expectRefusal, hour, laptop, newID, phone, tablet } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
@@ -11,7 +12,7 @@ const completed = ({ erase }: Site, contactUUID: string) =>
       expect(receipt.complete).toBe(true);
       return receipt;
     },
-    { timeout: 60_000, interval: 20 },
+    { ...soon, interval: 20 },
   );
 
 const duplicate = { kept: false, duplicate: true };

@@ -5,6 +5,7 @@ import { createClient } from '@firsthand/client';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openConnection } from '../../src/store/sqlite/database/connection.ts';
 import { firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
+import { soon } from '../fixtures/patience.ts';
 
 it('while another program reads without end, events are stored, and what is erased stays in the write-ahead log', async () => {
   const { path, env } = temporaryDatabase();
@@ -31,5 +32,5 @@ it('while another program reads without end, events are stored, and what is eras
   expect([await isComplete(), isNamed()]).toEqual([false, true]);
 
   reader.exec('COMMIT');
-  await vi.waitFor(async () => expect([await isComplete(), isNamed()]).toEqual([true, false]), { timeout: 60_000 });
+  await vi.waitFor(async () => expect([await isComplete(), isNamed()]).toEqual([true, false]), soon);
 });

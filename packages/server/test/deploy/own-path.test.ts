@@ -12,6 +12,7 @@ import { scriptTag } from '../../src/script-tag.ts';
 import { type Serving, serve } from '../../src/serving/serve.ts';
 import { launchChromium } from '../fixtures/chromium.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
+import { soon } from '../fixtures/patience.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
 import { freePort } from '../tools/served.ts';
 import { checkOwnPath, checkShown } from './own-path-check.ts';
@@ -161,7 +162,7 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
       running.child.kill('SIGTERM');
       await running.ended;
     });
-    await vi.waitFor(async () => expect([(await send('/s/readyz')).status, running.written()]).toContain(200), 20_000);
+    await vi.waitFor(async () => expect([(await send('/s/readyz')).status, running.written()]).toContain(200), soon);
   });
   afterAll(async () => {
     for (const end of ends) await end();
@@ -243,7 +244,7 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     // The connection is open, and has its first bytes.
     await expect.poll(() => text).toContain(':');
     await log({ from: '127.0.0.4' }, { eventUUID: 'seen-in-a-stream' });
-    await expect.poll(() => text, { timeout: 10_000 }).toContain('seen-in-a-stream');
+    await expect.poll(() => text).toContain('seen-in-a-stream');
     stream.destroy();
   });
 

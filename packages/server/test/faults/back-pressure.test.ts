@@ -53,9 +53,7 @@ const press = async (name: string, main?: string) => {
   };
 };
 
-test(`bounds its memory under far more load than it can keep, for ${seconds} s, and keeps what it answers 200`, {
-  timeout: 120_000 + seconds * 4_000,
-}, async (context) => {
+test(`bounds its memory under far more load than it can keep, for ${seconds} s, and keeps what it answers 200`, async (context) => {
   const found = await press('ours');
   expect(found).toMatchObject({ lost: 0, twice: 0, more: 0, exitCode: 0, withoutRetryAfter: 0, others: [] });
   expect(found.refused).toBeGreaterThan(0);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { restoreStore } from '../../src/store/open.ts';
+import { soon } from '../fixtures/patience.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
@@ -79,9 +80,7 @@ const drill = async (nth: number) => {
   return { lost, twice, erased, ben: contact.contactEmailaddress, acknowledged: acknowledged.size };
 };
 
-test(`a backup made under load is restored elsewhere: nothing lost, and nobody back who was erased, ${drills} times`, {
-  timeout: 120_000 * drills + 60_000,
-}, async (context) => {
+test(`a backup made under load is restored elsewhere: nothing lost, and nobody back who was erased, ${drills} times`, async (context) => {
   let acknowledged = 0;
   for (let nth = 0; nth < drills; nth += 1) {
     const found = await drill(nth);
@@ -107,9 +106,7 @@ const killing = `data:text/javascript,${encodeURIComponent(`
   syncBuiltinESMExports();
 `)}`;
 
-test('what a backup leaves that is killed with its machine is removed by the next server, which makes a backup', {
-  timeout: 240_000,
-}, async () => {
+test('what a backup leaves that is killed with its machine is removed by the next server, which makes a backup', async () => {
   const path = join(folder, 'killed.db');
   const backups = join(folder, 'backups-killed');
   mkdirSync(backups);
@@ -128,6 +125,6 @@ test('what a backup leaves that is killed with its machine is removed by the nex
   expect(backupsIn(backups)).toHaveLength(0);
 
   const served = await startServed(path, port, { env: { BACKUP_DIR: backups } });
-  await vi.waitFor(() => expect([drafts().length, backupsIn(backups).length]).toEqual([0, 1]), { timeout: 120_000 });
+  await vi.waitFor(() => expect([drafts().length, backupsIn(backups).length]).toEqual([0, 1]), soon);
   expect(await stopServed(served)).toBe(0);
 });

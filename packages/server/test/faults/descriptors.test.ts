@@ -76,9 +76,7 @@ const exhaust = async (name: string, main?: string, env: Record<string, string> 
   return { survived, statuses, erased, recorded: readdirSync(folder).includes(`${name}.db-erased`) };
 };
 
-test('connections that take every descriptor end no server, and stop no erasure', {
-  timeout: 300_000,
-}, async (context) => {
+test('connections that take every descriptor end no server, and stop no erasure', async (context) => {
   const ours = await exhaust('ours');
   expect(ours).toMatchObject({ survived: true, erased: rounds, recorded: true });
   expect([...new Set(ours.statuses)]).toEqual([200]);

@@ -126,9 +126,7 @@ const fillAgainAndAgain = async (disk: string, count: number, main?: string) => 
   };
 };
 
-test(`answers reads while the disk is full, and keeps events again as soon as there is room, ${fillings} times`, {
-  timeout: 120_000 + fillings * 20_000,
-}, async (context) => {
+test(`answers reads while the disk is full, and keeps events again as soon as there is room, ${fillings} times`, async (context) => {
   const found = await fillAgainAndAgain(mounted[0] as string, fillings);
   expect(found).toMatchObject({
     lost: 0,

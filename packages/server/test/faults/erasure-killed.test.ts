@@ -61,9 +61,7 @@ const eraseAndKill = async (name: string, main?: string) => {
   return { created, refused };
 };
 
-test('an erasure that was answered holds on a backup from before the contact, when the server is killed at that moment', {
-  timeout: 600_000,
-}, async (context) => {
+test('an erasure that was answered holds on a backup from before the contact, when the server is killed at that moment', async (context) => {
   const ours = await eraseAndKill('ours');
   expect(ours).toEqual({ created: 0, refused: users });
   const weakened = await eraseAndKill('weakened', changeServer(folder, 'at-once', acknowledgingErasuresEarly));

@@ -102,9 +102,7 @@ const eraseContacts = async (name: string, main?: string) => {
   };
 };
 
-test('others write on while a contact with many claims is erased, and while more is claimed for it', {
-  timeout: 1_200_000,
-}, async (context) => {
+test('others write on while a contact with many claims is erased, and while more is claimed for it', async (context) => {
   const ours = await eraseContacts('ours');
   const weakened = await eraseContacts('weakened', changeServer(postgres.folder(), 'alone', erasingAloneOnPostgres));
   expect(ours.within).toBeGreaterThan(weakened.within);

@@ -138,9 +138,7 @@ const suffer = async ({ calls, error, nth }: Fault, main?: string): Promise<Foun
   return { outcome: isMadeGood ? 'made good' : outcome, lost, twice, falseAnswers, untold, integrity };
 };
 
-test(`acknowledges nothing that it could not keep, ${faults.length} I/O errors long`, {
-  timeout: 120_000 + faults.length * 30_000,
-}, async (context) => {
+test(`acknowledges nothing that it could not keep, ${faults.length} I/O errors long`, async (context) => {
   const outcomes = new Map<string, number>();
   for (const fault of faults) {
     const { outcome, ...found } = await suffer(fault);
@@ -170,7 +168,7 @@ test(`acknowledges nothing that it could not keep, ${faults.length} I/O errors l
   });
 });
 
-test('makes a database whole or not at all, whichever call fails', { timeout: 600_000 }, async () => {
+test('makes a database whole or not at all, whichever call fails', async () => {
   for (const nth of spread(numbers.slice(0, 40), times({ quick: 4, full: 40 }))) {
     for (const calls of ['fsync,fdatasync', 'pwrite64']) {
       const home = join(folder, `new-${cases++}`);

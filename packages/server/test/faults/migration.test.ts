@@ -27,7 +27,7 @@ beforeAll(async () => {
   await load.stop();
   events = ledger.made;
   await stopServed(served);
-}, 600_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The server of the day after tomorrow: it has a table, an index and a column more. */
@@ -118,9 +118,7 @@ const killAt = async (main: string, { call, nth }: Point) => {
   return { path, killed: exitCode !== 0, ...look(path) };
 };
 
-test(`has the old schema or the new one when a migration is killed, at ${kills} points`, {
-  timeout: 120_000 + kills * 20_000,
-}, async (context) => {
+test(`has the old schema or the new one when a migration is killed, at ${kills} points`, async (context) => {
   const newer = createNewer('newer', []);
   const points = await findPoints(newer);
   const schemas = { old: 0, new: 0, between: 0 };

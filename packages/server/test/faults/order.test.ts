@@ -43,9 +43,7 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   return findFalseAnswers(calls).length;
 };
 
-test(`writes and syncs each of ${requests} events before the first byte of its answer`, {
-  timeout: 60_000 + requests * 100,
-}, async (context) => {
+test(`writes and syncs each of ${requests} events before the first byte of its answer`, async (context) => {
   for (let answered = 0; answered < requests; answered += requestsPerServer) {
     const count = Math.min(requestsPerServer, requests - answered);
     expect(await countEarlyAnswers(`ours-${answered}`, count)).toBe(0);

@@ -59,9 +59,7 @@ const cutPower = async (name: string, changes: readonly Change[], count: number)
   return { lost, damaged, unsynced, writtenBack, acknowledged: disk.acknowledged.length };
 };
 
-test(`loses nothing that it acknowledged when the power is cut, ${cuts} times`, {
-  timeout: 600_000,
-}, async (context) => {
+test(`loses nothing that it acknowledged when the power is cut, ${cuts} times`, async (context) => {
   const found = await cutPower('ours', checkpointingOften, cuts);
   expect(found).toMatchObject({ lost: 0, damaged: 0 });
   expect(found.unsynced, 'writes that were dropped, torn or kept').toBeGreaterThan(cuts / 2);

@@ -78,9 +78,7 @@ const sendRepeatedly = async (name: string, count: number, main?: string) => {
   return { sent, repeats, kept, duplicates, rows, twice: rows - distinct, made: made.length };
 };
 
-test(`keeps each event once through ${sends} sends of which a fifth are repeats`, {
-  timeout: 600_000,
-}, async (context) => {
+test(`keeps each event once through ${sends} sends of which a fifth are repeats`, async (context) => {
   const found = await sendRepeatedly('ours', sends);
   expect(found).toEqual({ ...found, twice: 0, rows: found.made, kept: found.made, duplicates: found.repeats });
   const weakened = await sendRepeatedly('weakened', 2_000, changeServer(folder, 'forgetful', storingRepeats));

@@ -53,9 +53,7 @@ const slowDown = async (name: string, main?: string) => {
   };
 };
 
-test('loses nothing and bounds its memory while each sync takes a second', {
-  timeout: 120_000 + seconds * 3_000,
-}, async (context) => {
+test('loses nothing and bounds its memory while each sync takes a second', async (context) => {
   const found = await slowDown('ours');
   expect(found).toMatchObject({ lost: 0, withoutRetryAfter: 0, others: [] });
   expect(found.refused).toBeGreaterThan(0);

@@ -49,9 +49,7 @@ const stopAgainAndAgain = async (name: string, count: number, main?: string) => 
   return { lost, twice, exitCodes: [...exitCodes], broken, took, acknowledged: ledger.acknowledged.size };
 };
 
-test(`loses nothing and breaks no connection when it is stopped under load, ${stops} times`, {
-  timeout: 120_000 + stops * 20_000,
-}, async (context) => {
+test(`loses nothing and breaks no connection when it is stopped under load, ${stops} times`, async (context) => {
   const found = await stopAgainAndAgain('ours', stops);
   expect(found).toMatchObject({ lost: 0, twice: 0, exitCodes: [0], broken: [] });
   const weakened = await stopAgainAndAgain('weakened', 3, changeServer(folder, 'impatient', stoppingAtOnce));

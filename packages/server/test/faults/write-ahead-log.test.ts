@@ -60,9 +60,7 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
   return { ...verdict, mebibytes, pages, events: ledger.acknowledged.size };
 };
 
-test(`keeps the write-ahead log below ${mostMebibytes} MiB while events are written and read without a pause`, {
-  timeout: 600_000,
-}, async (context) => {
+test(`keeps the write-ahead log below ${mostMebibytes} MiB while events are written and read without a pause`, async (context) => {
   const found = await writeAndRead('ours', written);
   expect(found).toMatchObject({ lost: 0, twice: 0 });
   expect(found.mebibytes).toBeLessThanOrEqual(mostMebibytes);

@@ -6,6 +6,7 @@ import { copyStore, openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { digestAccount } from '../../src/store/verifying.ts';
 import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
+import { soon } from '../fixtures/patience.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { ben, cleo, day, newToken } from '../fixtures/store.ts';
@@ -52,14 +53,12 @@ const createSites = async (count: number, seed: number): Promise<Site[]> => {
 };
 
 const eraseWhole = (site: Site, contactUUID: string) =>
-  vi.waitUntil(async () => (await site.erase(contactUUID)).complete, { timeout: 60_000, interval: 5 });
+  vi.waitUntil(async () => (await site.erase(contactUUID)).complete, { ...soon, interval: 5 });
 
 const isErased = { code: 'erased_contact' };
 const duplicate = { kept: false, duplicate: true };
 
-test('what was copied to PostgreSQL comes back as it was, and is known again wherever it goes', {
-  timeout: 600_000,
-}, async () => {
+test('what was copied to PostgreSQL comes back as it was, and is known again wherever it goes', async () => {
   const [file, servers, back, again] = [newFile(), await newDatabase(), newFile(), await newDatabase()];
   await open(file);
   const worlds = await createSites(3, 9);

@@ -111,9 +111,7 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
   await store.close();
 });
 
-test('a copy that was interrupted is no database to serve, and goes on where it was', {
-  timeout: 600_000,
-}, async () => {
+test('a copy that was interrupted is no database to serve, and goes on where it was', async () => {
   const { path } = temporaryDatabase();
   const from = `sqlite:${path}`;
   const { site } = await fill(from, 2);

@@ -180,9 +180,7 @@ const attack = async (scene: Scene, calls: readonly Call[], tally: Tally): Promi
 
 const callsArbitrary = fc.array(call, { minLength: callsPerSequence, maxLength: callsPerSequence, size: 'max' });
 
-test('a browser token changes no verified value, no other browser’s history and no more of a catalogue than it may', {
-  timeout: 900_000,
-}, async (context) => {
+test('a browser token changes no verified value, no other browser’s history and no more of a catalogue than it may', async (context) => {
   const tally: Tally = { calls: 0, statuses: new Map() };
   await fc.assert(
     fc.asyncProperty(callsArbitrary, async (calls) => {

@@ -80,9 +80,7 @@ const flood = async (name: string, count: number, main?: string) => {
 
 const toKB = (bytes: number) => `${Math.round(bytes / 1_000)} KB`;
 
-test('what one address sends makes the files grow no faster than its bytes allow', {
-  timeout: 300_000,
-}, async (context) => {
+test('what one address sends makes the files grow no faster than its bytes allow', async (context) => {
   const { grown, sent, took, statuses } = await flood('ours', tries);
   const allowed = limit.burst + limit.perSecond * took;
   expect([...statuses].sort()).toEqual([200, 429]);

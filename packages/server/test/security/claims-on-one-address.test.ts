@@ -107,9 +107,7 @@ const mostMilliseconds = times({ quick: 120_000, full: 2_000 });
 
 const inMilliseconds = ({ milliseconds }: Taken) => `${milliseconds.toFixed(0)} ms`;
 
-test('a contact whose address very many users claim is read and erased as one of a thousand claims', {
-  timeout: 3_600_000,
-}, async (context) => {
+test('a contact whose address very many users claim is read and erased as one of a thousand claims', async (context) => {
   const ours = await attack('ours', { count: claims });
   expect(ours.links).toBe(limits.claimsPerContact);
   expect(ours.page.bytes).toBeLessThan(400_000);
@@ -141,9 +139,7 @@ test('a contact whose address very many users claim is read and erased as one of
   });
 });
 
-test('a contact whom users claim in turn with another is read and erased as one of a thousand links', {
-  timeout: 3_600_000,
-}, async (context) => {
+test('a contact whom users claim in turn with another is read and erased as one of a thousand links', async (context) => {
   const ours = await attack('ours-in-turn', { count: usersInTurn, turns });
   expect(ours.links).toBe(limits.claimedLinksPerContact);
   for (const taken of [ours.contact, ours.events, ours.page, ours.erasure])
@@ -223,9 +219,7 @@ const attackUser = async (name: string, count: number, main?: string) => {
   return { links, claimed, late, growth: late / early };
 };
 
-test('a user for whom very many addresses are claimed costs no more than one of a hundred', {
-  timeout: 3_600_000,
-}, async (context) => {
+test('a user for whom very many addresses are claimed costs no more than one of a hundred', async (context) => {
   const ours = await attackUser('our-user', addresses);
   expect(ours.links).toBe(limits.claimedLinksPerUser);
   expect(ours.growth).toBeLessThan(mostGrowth);

@@ -394,7 +394,7 @@ const told = (what: string, { statuses, slowestMilliseconds }: Tally) =>
 /** An application begins anew so often, so that what it holds stays about the same. */
 const perService = 50_000;
 
-it(`answers ${requests} requests, whatever they are`, { timeout: 3_600_000 }, async () => {
+it(`answers ${requests} requests, whatever they are`, async () => {
   for (let sent = 0, seed = 1; sent < requests; sent += perService, seed += 1) {
     const fresh = await openService();
     const tally = await fuzz(fresh, Math.min(perService, requests - sent), seed);
@@ -452,7 +452,7 @@ const sendMutated = async (port: number, random: Random, { target, init }: Made)
   return { status, again: /^retry-after:/im.test(text) };
 };
 
-it(`answers ${overHTTP} requests over connections, an eighth of them broken`, { timeout: 1_200_000 }, async () => {
+it(`answers ${overHTTP} requests over connections, an eighth of them broken`, async () => {
   const service = await openService();
   const errorHandler = createFailed(pino({ level: 'silent' }));
   const server = createServer(getRequestListener(service.app.fetch, { errorHandler })).listen(0, '127.0.0.1');

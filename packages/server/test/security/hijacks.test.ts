@@ -83,7 +83,7 @@ const shadow = async (name: string, count: number, main?: string) => {
   return { duplicates, owned };
 };
 
-test('a claim takes no event of a visitor whom the server knows', { timeout: 600_000 }, async (context) => {
+test('a claim takes no event of a visitor whom the server knows', async (context) => {
   expect(await displace('claims', visitors)).toEqual({ exported: 0, owned: visitors });
   const weakened = await displace(
     'weakened-claims',
@@ -99,7 +99,7 @@ test('a claim takes no event of a visitor whom the server knows', { timeout: 600
   });
 });
 
-test('an event that a page sends first takes nothing of the server’s', { timeout: 600_000 }, async (context) => {
+test('an event that a page sends first takes nothing of the server’s', async (context) => {
   // The page's event is the visitor's as well, by the link that came with the server's.
   expect(await shadow('events', visitors)).toEqual({ duplicates: 0, owned: 2 * visitors });
   const weakened = await shadow('weakened-events', 10, changeServer(folder, 'kinds-together', mixingKindsOfTokens));

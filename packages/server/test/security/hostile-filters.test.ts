@@ -10,7 +10,7 @@ const filters = times({ quick: 20_000, full: 100_000 });
 /** What is late; generous in the quick run, which shares its machine. */
 const patienceMilliseconds = times({ quick: 10_000, full: 1_000 });
 
-it(`answers reports with ${filters} hostile filters`, { timeout: 3_600_000 }, async (context) => {
+it(`answers reports with ${filters} hostile filters`, async (context) => {
   const reports = createFakeReports();
   const scene = await openScene({ reports });
   const seen = await sendHostileFilters({ ...scene, reports }, filters, 1);

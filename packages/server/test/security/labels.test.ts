@@ -70,9 +70,7 @@ const flood = async (name: string, main?: string) => {
   return { attributes, attr, isMarkKept: [...files, served.complaints()].some((text) => text.includes('Forged')) };
 };
 
-test('no header and no attribute of a page makes a label that is not in the list, or is stored or logged otherwise', {
-  timeout: 300_000,
-}, async () => {
+test('no header and no attribute of a page makes a label that is not in the list, or is stored or logged otherwise', async () => {
   const { attributes, attr, isMarkKept } = await flood('ours');
   expect(attributes.length).toBeGreaterThan(count / 4);
   expect(attributes.filter(({ attrID, attrValue }) => !known[attrID]?.includes(attrValue))).toEqual([]);

@@ -284,7 +284,7 @@ describe('after a run that does everything, rightly and wrongly', () => {
       expect([status, run.errors.some((error) => error.startsWith(status))]).toEqual([status, true]);
     expect(run.written).toMatch(/"level":"debug"/);
     expect(run.written).toMatch(/"level":"error"/);
-  }, 600_000);
+  });
 
   it('its output holds no token and no address', () => {
     expect(foundIn(run.written, all)).toEqual([]);

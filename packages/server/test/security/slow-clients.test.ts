@@ -153,9 +153,7 @@ const press = async (
   return { kind, growth: most() - before, p99: quantile(taken, 0.99), statuses: [...statuses, status], open, answers };
 };
 
-test('slow, stalled, huge and idle clients take neither memory nor the others’ time', {
-  timeout: 300_000,
-}, async (context) => {
+test('slow, stalled, huge and idle clients take neither memory nor the others’ time', async (context) => {
   const running = await start('ours');
   // Between two kinds of clients: something else may use the machine for a while.
   const rest = async () => quantile((await useFor(running, seconds * 200)).taken, 0.99);

@@ -93,7 +93,7 @@ const told = (what: string, timed: Timed) =>
 /** Ours, once it is known to tell nothing. */
 let ours: Timed | undefined;
 
-it(`tells nothing by its time, over ${pairs} pairs`, { timeout: 600_000 }, async () => {
+it(`tells nothing by its time, over ${pairs} pairs`, async () => {
   let timed = await timePairs('ours', pairs);
   told('ours', timed);
   // Sometimes chance alone goes that far: what is no chance goes there again.
@@ -105,7 +105,7 @@ it(`tells nothing by its time, over ${pairs} pairs`, { timeout: 600_000 }, async
   ours = timed;
 });
 
-it('tells much when a server does more for known addresses', { timeout: 600_000 }, async (context) => {
+it('tells much when a server does more for known addresses', async (context) => {
   const timed = await timePairs(
     'telling',
     weakenedPairs,

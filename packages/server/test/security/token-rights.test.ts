@@ -60,9 +60,7 @@ const callAll = async (scene: Scene, token: string) => {
   return { answered: [...answered].sort(), changed: [...changed].sort(), refusals: [...refusals] };
 };
 
-test('a viewer token changes nothing and reads only what it may, over all operations', {
-  timeout: 600_000,
-}, async (context) => {
+test('a viewer token changes nothing and reads only what it may, over all operations', async (context) => {
   const scene = await openScene();
   try {
     await makeContact(scene, 'browser');
@@ -87,9 +85,7 @@ test('a viewer token changes nothing and reads only what it may, over all operat
   }
 });
 
-test('an editor token changes contacts, catalogues and segments, over all operations', {
-  timeout: 600_000,
-}, async () => {
+test('an editor token changes contacts, catalogues and segments, over all operations', async () => {
   const scene = await openScene();
   try {
     const editor = await callAll(scene, scene.tokens.editor);

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import type { StoreOptions } from '../../src/store/open.ts';
+import { soon } from '../fixtures/patience.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
 const opened: StoreOptions[] = [];
@@ -32,7 +33,7 @@ it('says why before it has begun to serve, too', async () => {
     {},
     { log: pino({}, { write: (line) => void lines.push(line) }), onFatal: (error) => void fatal.push(error) },
   );
-  await vi.waitFor(() => expect(opened).toHaveLength(2), { timeout: 20_000 });
+  await vi.waitFor(() => expect(opened).toHaveLength(2), soon);
   opened[1]?.onFatal(failure);
   expect(fatal).toEqual([failure]);
   expect(lines.map((line) => JSON.parse(line)).filter(({ level }) => level > 30)).toMatchObject([

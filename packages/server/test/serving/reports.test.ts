@@ -2,9 +2,14 @@ import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { openReports } from '../../src/serving/reports.ts';
+import { openStore } from '../../src/store/open.ts';
 import { temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
+import { createSite } from '../fixtures/site.ts';
 
 /** One server for the tests that need no other: each has an account of its own, and the process of reports is started once. */
 const ends: (() => Promise<unknown>)[] = [];
@@ -190,6 +195,28 @@ it('keeps the files of reports where REPORTS_DIR says', async () => {
   expect(await people(client)).toBe(0);
   expect(existsSync(REPORTS_DIR)).toBe(true);
   expect(existsSync(env.DATABASE_URL.replace(/^sqlite:/, '').replace(/\.db$/, '.reports'))).toBe(false);
+});
+
+it('refuses a report that takes longer than REPORTS_SECONDS', async () => {
+  const store = await openStore({
+    databaseURL: 'sqlite::memory:',
+    role: 'server',
+    onFatal: expect.unreachable as never,
+  });
+  const { account, browser, time } = await createSite(store);
+  await browser.log({});
+  const askWithin = async (reportsSeconds: number) => {
+    const config = { ...readConfig({ DATABASE_URL: 'sqlite::memory:' }), reportsSeconds };
+    const served = await openReports({ store, config, log: pino({ level: 'silent' }) });
+    const asked = served.reports.ask({
+      ...{ report: 'totals', account, from: time, to: time + 1, edges: [time, time + 1] },
+      ...{ robots: true, condition: null, value: null },
+    });
+    return asked.finally(() => served.stop());
+  };
+  await expect(askWithin(0.001)).rejects.toMatchObject({ code: 'no_reports' });
+  expect((await askWithin(3_600)).answer.total.events).toBe(1);
+  await store.close();
 });
 
 it('leaves no file of a database that is none, and removes those of a server that was killed', async () => {

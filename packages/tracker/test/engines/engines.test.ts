@@ -56,9 +56,9 @@ describeEngines('the harness', (engine) => {
     ]);
     await one.close();
     if (engine.hearsClosing)
-      await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /one`), 20_000);
+      await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /one`), 300_000);
     await two.goto(`${site}/three`);
-    await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /two`), 20_000);
+    await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /two`), 300_000);
     expect(await two.run(() => isSecureContext && 'locks' in navigator)).toBe(true);
   });
 

@@ -83,7 +83,7 @@ export const crash = async (processes: readonly number[]): Promise<void> => {
 export const waitFor = async <Answer>(
   what: string,
   ask: () => Answer | undefined | Promise<Answer | undefined>,
-  milliseconds = 40_000,
+  milliseconds = 300_000,
 ): Promise<Answer> => {
   const end = performance.now() + milliseconds;
   for (;;) {

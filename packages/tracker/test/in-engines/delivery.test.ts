@@ -18,10 +18,9 @@ declare const tracker: Tracker;
 
 const times = Number(process.env.DELIVERY_TIMES ?? 3);
 const nths = Array.from({ length: times }, (_, nth) => nth);
-const timeout = 120_000 + times * 5_000;
 
 /** A machine may be busy: what has not come by then is late. */
-const patienceMilliseconds = 30_000;
+const patienceMilliseconds = 120_000;
 /** For what might come twice. */
 const afterwardsMilliseconds = 500;
 
@@ -84,7 +83,7 @@ describeEngines('delivery', (engine) => {
     await expectStored(context, [times], late);
   };
 
-  test('log, then close the tab at once', { timeout }, async (context) => {
+  test('log, then close the tab at once', async (context) => {
     session = await engine.launch();
     await leaveEachTime(context, async (nth) => {
       const tab = await visit();
@@ -93,7 +92,7 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('log, then follow a link at once', { timeout }, async (context) => {
+  test('log, then follow a link at once', async (context) => {
     session = await engine.launch();
     const tab = await session.openTab(`${shop.site.url}/elsewhere`);
     await leaveEachTime(context, async (nth) => {
@@ -111,7 +110,7 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('log in pagehide, before and after the tracker hears of it', { timeout }, async (context) => {
+  test('log in pagehide, before and after the tracker hears of it', async (context) => {
     session = await engine.launch();
     const staying = await session.openTab(`${shop.site.url}/elsewhere`);
     await leaveEachTime(context, async (nth) => {
@@ -129,7 +128,7 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('log while the server is away, the tab crashes, a later visit', { timeout }, async (context) => {
+  test('log while the server is away, the tab crashes, a later visit', async (context) => {
     session = await engine.launch({ profileFolder });
     for (const round of inRounds(4)) {
       const tabs = [];
@@ -144,7 +143,7 @@ describeEngines('delivery', (engine) => {
     await expectStored(context, [times]);
   });
 
-  test('log while the server is away, the browser is killed, a later visit', { timeout }, async (context) => {
+  test('log while the server is away, the browser is killed, a later visit', async (context) => {
     for (const round of inRounds(50)) {
       session = await engine.launch({ profileFolder });
       const tab = await visit();
@@ -159,7 +158,7 @@ describeEngines('delivery', (engine) => {
     await expectStored(context, [times]);
   });
 
-  test('the server answers 503 for a while', { timeout: timeout + 180_000 }, async (context) => {
+  test('the server answers 503 for a while', async (context) => {
     const busyMilliseconds = Math.min(60_000, Math.max(3_000, times * 300));
     const counts = [0, 1, 2, 3].map((line) => nths.filter((nth) => nth % 4 === line).length).filter(Boolean);
     session = await engine.launch();
@@ -198,9 +197,7 @@ describeEngines('delivery', (engine) => {
     await expectStored(context, counts);
   });
 
-  test('the server is killed in the middle of a request, before and after it has kept it', {
-    timeout,
-  }, async (context) => {
+  test('the server is killed in the middle of a request, before and after it has kept it', async (context) => {
     // Tabs of one site send one at a time; those of several sites at once, up to the six connections that a browser opens.
     const perRound = Math.min(4, Math.ceil(times / 2));
     const sites = await Promise.all(
@@ -230,7 +227,7 @@ describeEngines('delivery', (engine) => {
     expectAllOnce(context, { times, late: 0, ...counted }, 2 * times);
   });
 
-  test('a request is slow on its way', { timeout }, async (context) => {
+  test('a request is slow on its way', async (context) => {
     session = await engine.launch();
     const tab = await visit();
     for (const nth of nths) {
@@ -244,7 +241,7 @@ describeEngines('delivery', (engine) => {
     await expectStored(context, [2 * times]);
   });
 
-  test('a new browser opens two tabs at once: they are one user', { timeout }, async (context) => {
+  test('a new browser opens two tabs at once: they are one user', async (context) => {
     // On each of these hosts, this browser is new.
     shop.site.publish('/race', {
       token: account.browserToken,
@@ -281,7 +278,7 @@ describeEngines('delivery', (engine) => {
     expect(users).toEqual(nths.map(() => 1));
   });
 
-  test('two tabs log at the same time, and one is closed', { timeout }, async (context) => {
+  test('two tabs log at the same time, and one is closed', async (context) => {
     session = await engine.launch();
     const tabs = await Promise.all([visit(), visit()]);
     const begin = Date.now() + 1_000;
@@ -304,14 +301,13 @@ describeEngines('delivery', (engine) => {
       ),
     );
     // A tab in the background may be slow.
-    for (const tab of tabs)
-      await waitFor('the last log', () => tab.run(() => 'hasLogged' in window || undefined), 60_000 + 2_000 * times);
+    for (const tab of tabs) await waitFor('the last log', () => tab.run(() => 'hasLogged' in window || undefined));
     await tabs[0]?.close();
     await expectStored(context, [2 * times, 2 * times]);
     expect(new Set((await readStored(account.api)).map(({ userUUID }) => userUUID)).size).toBe(1);
   });
 
-  test('log with the storage full, then close the tab at once', { timeout }, async (context) => {
+  test('log with the storage full, then close the tab at once', async (context) => {
     session = await engine.launch();
     const other = await session.openTab(`${shop.site.url}/elsewhere`);
     await other.run(() => {

@@ -1,5 +1,5 @@
 /** The text of a token that was just made. It stays on the page, and no click beside it closes it: a secret one is shown only here. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import type { MadeToken } from './making.tsx';
@@ -7,7 +7,8 @@ import type { MadeToken } from './making.tsx';
 export const NewToken = ({ made, close }: { readonly made: MadeToken; readonly close: () => void }) => {
   const { tokenUUID, tokenKind, tokenName } = made;
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.focus(), [tokenUUID]);
+  // At once: later it would take the focus from where the next key has moved it.
+  useLayoutEffect(() => place.current?.focus(), [tokenUUID]);
   const tools = (
     <button type="button" onClick={close}>
       {tokenKind === 'browser' ? 'Close' : 'I have stored it'}

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { soon } from '../../../test/fixtures/patience.ts';
 import { altering, countWaiting } from '../../../test/fixtures/postgres/asking.ts';
 import { asking, newDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
@@ -94,7 +95,7 @@ describe('tokens', () => {
         async () => {
           for (const store of servers) expect(await store.findAccess(token.hash)).toBeUndefined();
         },
-        { timeout: 60_000, interval: 10 },
+        { ...soon, interval: 10 },
       );
     }
   });
@@ -112,7 +113,7 @@ describe('tokens', () => {
     );
     await asking(databaseURL, `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'`);
     await vi.waitFor(async () => expect(await servers[1].findAccess(token.hash)).toBeUndefined(), {
-      timeout: 60_000,
+      ...soon,
       interval: 10,
     });
   });
@@ -128,7 +129,7 @@ describe('tokens', () => {
     await asking(serverURL, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
     const triedIn = async () => {
       const before = connecting.mock.calls.length;
-      await expect.poll(() => connecting.mock.calls.length, { timeout: 60_000 }).toBeGreaterThan(before + 2);
+      await expect.poll(() => connecting.mock.calls.length).toBeGreaterThan(before + 2);
     };
     await triedIn();
     await asking(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
@@ -136,7 +137,7 @@ describe('tokens', () => {
     const told = vi.fn();
     const stop = store.onCommit(told);
     await asking(databaseURL, "SELECT nextval('event_order')");
-    await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 60_000 });
+    await vi.waitFor(() => expect(told).toHaveBeenCalled(), soon);
     stop();
     const token = newToken('server');
     await store.createToken({ ...token, account: site.account });
@@ -145,7 +146,7 @@ describe('tokens', () => {
       databaseURL,
       `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'; NOTIFY firsthand_access`,
     );
-    await vi.waitFor(async () => expect(await store.findAccess(token.hash)).toBeUndefined(), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await store.findAccess(token.hash)).toBeUndefined(), soon);
   });
 
   test('see at once what an account lists, wherever that was changed', async () => {
@@ -449,7 +450,7 @@ test('what is erased on one stays erased, whatever the others keep meanwhile', a
     await Promise.all(writing);
     const unlinked = links?.find(({ userUUID }) => userUUID === phone);
     expect(unlinked).toBeDefined();
-    await vi.waitFor(async () => expect((await site.erase(contactUUID)).complete).toBe(true), { timeout: 60_000 });
+    await vi.waitFor(async () => expect((await site.erase(contactUUID)).complete).toBe(true), soon);
     expect(await asking(databaseURL, 'SELECT 1 FROM event WHERE holder < 0')).toEqual([]);
     await site.erase((await site.server.createContact({ userUUID: phone })).contactUUID);
   }
@@ -461,7 +462,7 @@ test('who follows on one is told of what another keeps', async () => {
   const told = vi.fn();
   const stop = servers[1].onCommit(told);
   await logAt(servers[0], site, site.time, {});
-  await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 60_000 });
+  await vi.waitFor(() => expect(told).toHaveBeenCalled(), soon);
   stop();
 });
 
@@ -476,7 +477,7 @@ test('who follows on one is told of an erasure on another, though it stores noth
   for (let before = -1; before < told.mock.calls.length; await wait(500)) before = told.mock.calls.length;
   told.mockClear();
   await site.erase(contactUUID);
-  await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 60_000 });
+  await vi.waitFor(() => expect(told).toHaveBeenCalled(), soon);
   stop();
 });
 
@@ -490,7 +491,7 @@ test('what one server has left of an erasure, another deletes', async () => {
   opened.splice(opened.indexOf(servers[0]), 1);
   const { account, time } = site;
   const erase = () => servers[1].eraseContact({ account, contactUUID, time });
-  await vi.waitFor(async () => expect((await erase()).complete).toBe(true), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect((await erase()).complete).toBe(true), { ...soon, interval: 50 });
   expect(await erase()).toMatchObject({ deletedEvents: 3_000 });
   expect((await servers[1].getAccount(account)).usage.events).toBe(0);
 });
@@ -587,7 +588,7 @@ test('what another server lists while this one waits to list it is listed once, 
       [account],
     );
     const logging = logAt(one, site, site.time, { eventID: 77, attributes: [] });
-    await vi.waitFor(async () => expect(await countWaiting(databaseURL)).toBe(1), 60_000);
+    await vi.waitFor(async () => expect(await countWaiting(databaseURL)).toBe(1), soon);
     await other.query('COMMIT');
     expect((await logging).every(isKept)).toBe(true);
   } finally {

@@ -240,7 +240,7 @@ test('wherever events lie, the answers are the same', async () => {
     { numRuns: runs(5, 30), examples: [[filling]] },
   );
   expect(segments).toBeGreaterThan(0);
-}, 600_000);
+});
 
 test.each([25, 50, 249, 1_000])(
   'events that come without a rest, %d in a commit, leave no more than some segments of them to be known by heart',

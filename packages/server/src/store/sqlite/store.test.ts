@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describeStore } from '../../../test/conformance/index.ts';
 import { kind } from '../../../test/fixtures/database.ts';
+import { soon } from '../../../test/fixtures/patience.ts';
 import { createSite } from '../../../test/fixtures/site.ts';
 import { smallSegments } from '../../../test/fixtures/small-segments.ts';
 import { noContactMerges } from '../../identity/merged-entries.ts';
@@ -36,7 +37,7 @@ describe('in a folder of its own', () => {
     const db = openConnection(join(folder, `${files}.db`), 'read');
     onTestFinished(() => void db.close());
     const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
-    await vi.waitUntil(() => count('event_segment') > 0, { timeout: 60_000 });
+    await vi.waitUntil(() => count('event_segment') > 0, soon);
     expect(db.prepare('SELECT max(count) FROM event_block').pluck().get()).toBe(eventsPerBlock);
     expect(await store.close()).toBeUndefined();
   });
@@ -56,9 +57,9 @@ describe('in a folder of its own', () => {
         const content = readFileSync(join(folder, name));
         return name.startsWith(`${files}.db`) && (content.includes(bytes) || content.includes(String(term)));
       });
-    await vi.waitUntil(() => holding().length > 0, { timeout: 60_000 });
+    await vi.waitUntil(() => holding().length > 0, soon);
     await erase(contactUUID);
-    await vi.waitUntil(() => holding().length === 0, { timeout: 60_000 });
+    await vi.waitUntil(() => holding().length === 0, soon);
     await store.close();
     expect(holding()).toEqual([]);
   });

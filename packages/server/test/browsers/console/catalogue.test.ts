@@ -4,10 +4,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../fixtures/chromium.ts';
 import { measures, violations } from '../../fixtures/in-page.js';
+import { soon } from '../../fixtures/patience.ts';
 import { openConsole } from './opened.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
-
-const soon = { timeout: 60_000 };
 
 let browser: Browser;
 let shop: Shop;

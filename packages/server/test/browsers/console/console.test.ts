@@ -5,12 +5,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../../fixtures/chromium.ts';
 import { measures, stored, violations } from '../../fixtures/in-page.js';
+import { soon } from '../../fixtures/patience.ts';
 import { serveHere } from '../../fixtures/serving.ts';
 import { openConsole } from './opened.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
-
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
 
 let browser: Browser;
 beforeAll(async () => {
@@ -30,7 +28,7 @@ describe('signing in', () => {
     await goto('people');
     await page.getByLabel('Server token or viewer token').fill(shop.browserToken);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await expect.poll(() => page.getByRole('alert').innerText(), soon).toMatch(/this one is a browser token/);
+    await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/this one is a browser token/);
     await page.getByLabel('Server token or viewer token').fill(shop.viewerToken);
     await page.keyboard.press('Enter');
     await heading(page, 'People');
@@ -47,7 +45,7 @@ describe('signing in', () => {
     expect(complaints).toEqual([]);
     const other = await openConsole(browser, { url });
     await other.page.goto(consoleURL);
-    await expect.poll(() => other.page.getByRole('alert').innerText(), soon).toMatch(/it works once/);
+    await expect.poll(() => other.page.getByRole('alert').innerText()).toMatch(/it works once/);
   });
 
   it('ends when one signs out, and when the session is revoked, and comes back to the same page', async () => {
@@ -56,7 +54,7 @@ describe('signing in', () => {
     await signIn(shop.viewerToken, 'people?list=everybody&range=7d');
     const { account } = await shop.api.getAccount({});
     const session = account.token?.find((token) => token.session);
-    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+    await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
     await shop.api.revokeToken({ tokenID: session?.tokenID ?? '' });
     await page.getByRole('link', { name: 'Live' }).click();
     await shows(page, 'Your session has ended');
@@ -139,7 +137,7 @@ it('leads from an account without events to the script tag, and shows the number
   await shows(page, 'No event has arrived yet');
   expect(await page.getByRole('link', { name: 'Set up the script tag' }).getAttribute('href')).toBe('set-up');
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
-  await expect.poll(() => measure(page, 'People'), soon).toBe('1');
+  await expect.poll(() => measure(page, 'People')).toBe('1');
   expect(complaints).toEqual([]);
 });
 
@@ -156,7 +154,7 @@ it('says that events of robots are left out, where only these arrived', async ()
   expect(await page.getByRole('link', { name: 'Live shows robots too' }).getAttribute('href')).toBe('live');
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
   await page.reload();
-  await expect.poll(() => measure(page, 'People'), soon).toBe('1');
+  await expect.poll(() => measure(page, 'People')).toBe('1');
   expect(await page.getByText('of a robot').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
@@ -179,7 +177,7 @@ it('opens all rows of a list, in the same range and with the same filter', async
   await page.getByRole('region', { name: 'Pages' }).getByRole('link', { name: '4 more' }).click();
   await heading(page, 'Events');
   const rows = page.getByRole('region', { name: 'All events by page' }).getByRole('row');
-  await expect.poll(() => rows.count(), soon).toBe(1 + 1 + paths.length);
+  await expect.poll(() => rows.count()).toBe(1 + 1 + paths.length);
   expect((await rows.nth(1).getByRole('cell').allInnerTexts()).slice(-4)).toEqual(['12', '12', '12', '£0.00']);
   expect(await page.getByLabel('Range').inputValue()).toBe('7d');
   await shows(page, 'plan is pro');
@@ -216,7 +214,7 @@ describe('over a shop', () => {
   it('shows the numbers of the API, and what a click filters by, back and forward', async () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
-    await expect.poll(() => measure(page, 'People'), soon).toBe(String((await asked()).people));
+    await expect.poll(() => measure(page, 'People')).toBe(String((await asked()).people));
     const { users, sessions, events, value } = await asked();
     expect(await measure(page, 'Browsers')).toBe(String(users));
     expect(await measure(page, 'Sessions')).toBe(String(sessions));
@@ -232,15 +230,15 @@ describe('over a shop', () => {
     );
     await page.getByRole('link', { name: '/pricing' }).click();
     await shows(page, 'Page is /pricing');
-    await expect.poll(() => measure(page, 'People'), soon).toBe('3');
+    await expect.poll(() => measure(page, 'People')).toBe('3');
     await page.reload();
-    await expect.poll(() => measure(page, 'People'), soon).toBe('3');
+    await expect.poll(() => measure(page, 'People')).toBe('3');
     await page.goBack();
-    await expect.poll(() => measure(page, 'People'), soon).toBe(String((await asked()).people));
+    await expect.poll(() => measure(page, 'People')).toBe(String((await asked()).people));
     await page.goForward();
-    await expect.poll(() => measure(page, 'People'), soon).toBe('3');
+    await expect.poll(() => measure(page, 'People')).toBe('3');
     await page.getByRole('link', { name: /Remove the condition/ }).click();
-    await expect.poll(() => measure(page, 'People'), soon).toBe(String((await asked()).people));
+    await expect.poll(() => measure(page, 'People')).toBe(String((await asked()).people));
     expect(complaints).toEqual([]);
   });
 
@@ -261,8 +259,8 @@ describe('over a shop', () => {
     const { page, signIn } = await openConsole(browser, shop);
     await signIn(shop.viewerToken, `person?contact=${who.ann}`);
     const browsers = page.getByRole('region', { name: /^Browsers/ }).getByRole('listitem');
-    await expect.poll(() => browsers.count(), soon).toBe(2);
-    await expect.poll(() => browsers.filter({ hasText: 'first seen' }).count(), soon).toBe(2);
+    await expect.poll(() => browsers.count()).toBe(2);
+    await expect.poll(() => browsers.filter({ hasText: 'first seen' }).count()).toBe(2);
     const numbers = await browsers.locator('.browser-mark').allInnerTexts();
     const copied = await browsers.locator('.copyable').evaluateAll((all) => all.map((each) => each.title));
     expect(numbers.map((number, nth) => [number.trim().slice(-1), copied[nth]]).sort()).toEqual([
@@ -281,7 +279,7 @@ describe('over a shop', () => {
     const { page, signIn } = await openConsole(browser, shop);
     await page.clock.install({ time: Date.now() });
     await signIn(shop.viewerToken, '?range=today');
-    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+    await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
     const asked = page.waitForRequest((request) => new URL(request.url()).searchParams.get('from') === tomorrow, soon);
     await page.clock.fastForward(86_400_000);
@@ -295,7 +293,7 @@ describe('over a shop', () => {
     await shows(page, 'Some people are in several rows.');
     await page.getByRole('link', { name: 'autumn' }).click();
     await shows(page, 'came from campaign autumn');
-    await expect.poll(() => measure(page, 'People'), soon).toBe('1');
+    await expect.poll(() => measure(page, 'People')).toBe('1');
     expect(await measure(page, 'Revenue')).toBe('£48.50');
   });
 
@@ -332,11 +330,11 @@ describe('over a shop', () => {
         eventAttrArray: [{ attrID: 'path', attrValue: path }],
       });
     await log('/just-now');
-    await expect.poll(() => lines.first().innerText(), soon).toContain('/just-now');
+    await expect.poll(() => lines.first().innerText()).toContain('/just-now');
     await page.getByRole('button', { name: 'Pause' }).click();
     await log('/while-paused');
     await page.getByRole('button', { name: 'Go on' }).click();
-    await expect.poll(() => lines.first().innerText(), soon).toContain('/while-paused');
+    await expect.poll(() => lines.first().innerText()).toContain('/while-paused');
     await lines.first().getByRole('button').click();
     await shows(page, 'Nobody is known for this browser yet.');
   });
@@ -388,11 +386,11 @@ describe('over a shop', () => {
     await unlink('It never was theirs');
     await shows(page, 'The link is ignored now');
     expect([await owner(), await isCurrent()]).toEqual(['', false]);
-    await expect.poll(sessions, soon).toBeLessThan(before);
+    await expect.poll(sessions).toBeLessThan(before);
     await page.getByRole('button', { name: 'Undo' }).click();
     await shows(page, 'Undone.');
     expect([await owner(), await isCurrent()]).toEqual([who.ann, true]);
-    await expect.poll(sessions, soon).toBe(before);
+    await expect.poll(sessions).toBe(before);
     await page.locator('.turn').getByRole('link', { name: 'Visitor of-ben' }).click();
     await shows(page, 'A browser.');
     await page.getByRole('link', { name: 'a contact’s' }).click();
@@ -431,7 +429,7 @@ describe('over a shop', () => {
     await shows(page, 'Saved the segment “Best customers”.');
     await shows(page, 'Segment Best customers');
     const choice = page.getByLabel('Segment', { exact: true });
-    const showsChosen = () => expect.poll(() => choice.inputValue(), soon).toBe('Best customers');
+    const showsChosen = () => expect.poll(() => choice.inputValue()).toBe('Best customers');
     await showsChosen();
     const pages = page.getByRole('navigation', { name: 'Console' });
     await pages.getByRole('link', { name: 'Live' }).click();
@@ -510,7 +508,7 @@ describe('over a shop', () => {
       for (const path of paths) {
         await goto(path);
         await page.locator('.card').first().waitFor(soon);
-        await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+        await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
         const { scroll, shown } = await page.evaluate(measures);
         expect(scroll, path).toBeLessThanOrEqual(shown);
         await page.evaluate(axe.source);

@@ -2,11 +2,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../fixtures/chromium.ts';
+import { soon } from '../../fixtures/patience.ts';
 import { openConsole } from './opened.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
-
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
 
 let browser: Browser;
 let shop: Shop;
@@ -30,11 +28,11 @@ it('breaks the events down, and opens the people of a row, also after a reload',
   await page.getByLabel('Broken down by').selectOption('attr:path');
   const row = page.getByRole('row', { name: /^\/pricing/ });
   await row.getByRole('link', { name: /^3/ }).click();
-  await expect.poll(() => people(page).count(), soon).toBe(3);
+  await expect.poll(() => people(page).count()).toBe(3);
   await page.reload();
-  await expect.poll(() => people(page).count(), soon).toBe(3);
+  await expect.poll(() => people(page).count()).toBe(3);
   await page.keyboard.press('Escape');
-  await expect.poll(() => new URL(page.url()).search, soon).toBe('?by=attr%3Apath');
+  await expect.poll(() => new URL(page.url()).search).toBe('?by=attr%3Apath');
   expect(complaints).toEqual([]);
 });
 
@@ -47,15 +45,15 @@ it('changes the steps of a funnel by keyboard, and opens who dropped', async () 
   const [looked = 0, bought = 0] = step.map(({ reached }) => reached);
   expect(bought).toBe(1);
   await page.getByRole('link', { name: new RegExp(`^${looked - bought} Step 1, Page view, dropped`) }).click();
-  await expect.poll(() => people(page).count(), soon).toBe(looked - bought);
+  await expect.poll(() => people(page).count()).toBe(looked - bought);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Add a step' }).press('Enter');
-  await expect.poll(() => focused(page), soon).toBe('Step 3');
+  await expect.poll(() => focused(page)).toBe('Step 3');
   await page.getByLabel('Step 3', { exact: true }).selectOption({ label: 'Page view' });
   await page.getByRole('button', { name: 'Move step 3, Page view, up' }).press('Enter');
-  await expect.poll(() => focused(page), soon).toBe('Step 2');
+  await expect.poll(() => focused(page)).toBe('Step 2');
   await page.getByRole('button', { name: /^Remove step 1/ }).press('Enter');
-  await expect.poll(() => new URL(page.url()).searchParams.get('steps'), soon).toBe('1,2');
+  await expect.poll(() => new URL(page.url()).searchParams.get('steps')).toBe('1,2');
   expect(complaints).toEqual([]);
 });
 
@@ -68,13 +66,13 @@ it('opens the people of a cohort, and leads to the person', async () => {
     .click();
   await page.getByRole('heading', { level: 1, name: 'Ann Lemon' }).waitFor(soon);
   await page.goBack();
-  await expect.poll(() => people(page).count(), soon).toBe(1);
+  await expect.poll(() => people(page).count()).toBe(1);
   expect(complaints).toEqual([]);
 });
 
 it('shows what the service says of a request that it refuses', async () => {
   const { page } = await open('events?tab=retention&interval=day&range=12m');
-  await expect.poll(() => page.getByRole('alert').innerText(), soon).toMatch(/choose a longer interval/);
+  await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/choose a longer interval/);
   await page.goto(`${shop.url}/console/events?tab=funnel&who=${encodeURIComponent('{"reached":9}')}`);
-  await expect.poll(() => page.getByRole('dialog').getByRole('alert').innerText(), soon).toMatch(/whole number/);
+  await expect.poll(() => page.getByRole('dialog').getByRole('alert').innerText()).toMatch(/whole number/);
 });

@@ -4,13 +4,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../fixtures/chromium.ts';
 import { clickAll, noteViolations, tooWide, visitAll } from '../../fixtures/in-page.js';
+import { soon } from '../../fixtures/patience.ts';
 import { fillWithHostileTexts, textsOfDay } from './hostile-site.ts';
 import { hostileTexts, unstorableTexts } from './hostile-texts.ts';
 import { openConsole } from './opened.ts';
 import { openShop, type Shop } from './shop.ts';
 
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
 const phone = { width: 390, height: 844 };
 const laptop = { width: 1440, height: 900 };
 
@@ -34,7 +33,7 @@ const open = async () => {
 const isComplaint = (text: string) => !/status of 4(00|04|09|14|29)/.test(text);
 const settled = async (page: Page): Promise<void> => {
   await page.locator('.card, .empty, .problem').first().waitFor(soon);
-  await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+  await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
 };
 
 /** Nothing has run, the policy refused nothing, and the page and its dialog are no wider than the window. */
@@ -138,7 +137,7 @@ it('the pages of a person, its dialogs, and what finds it', async () => {
   await settled(page);
   await showAll(page, 'Show earlier events');
   await page.evaluate(clickAll, '.session-head[aria-expanded=false]');
-  await expect.poll(() => page.locator('.event-name').count(), soon).toBeGreaterThanOrEqual(hostileTexts.length);
+  await expect.poll(() => page.locator('.event-name').count()).toBeGreaterThanOrEqual(hostileTexts.length);
   await page.evaluate(clickAll, '.event-name[aria-expanded=false]');
   await isHarmlessWide(page, 'the history of all');
   for (const [nth, contactUUID] of site.contacts.entries()) {
@@ -234,7 +233,7 @@ it('saved views and share links', async () => {
     await goto('events?tab=funnel&steps=10,11');
     await settled(page);
     await page.locator('.views-menu > summary').click();
-    await expect.poll(() => page.locator('.views-menu-view').count(), soon).toBe(site.segmentsAtOnce);
+    await expect.poll(() => page.locator('.views-menu-view').count()).toBe(site.segmentsAtOnce);
     await (first === 0 ? isHarmlessWide : isHarmless)(page, `views from ${first}`);
     await page
       .locator('.views-menu a')

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Session } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
 import { goBack, isDrawn, stored } from '../../fixtures/in-page.js';
-import { fills, presses, sees, signIn, soon } from './in-tab.ts';
+import { fills, presses, sees, signIn } from './in-tab.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
 
 let shop: Shop;
@@ -34,7 +34,7 @@ describeEngines('the console', (engine) => {
       await shop.api.reportTotals({ from: new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10) })
     ).total;
     await sees(tab, `People\n${people}`);
-    await expect.poll(() => tab.run(isDrawn), soon).toBe(true);
+    await expect.poll(() => tab.run(isDrawn)).toBe(true);
     expect(await tab.run(stored)).toBe('[{},{},""]');
 
     await presses(tab, 'Live');

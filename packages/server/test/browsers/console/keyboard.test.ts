@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
 import { address, clickAll, focusedName, noteProblems, pointDown, problems } from '../../fixtures/in-page.js';
-import { has, keyOn, reach, sees, seesNoMore, soon } from './in-tab.ts';
+import { has, keyOn, reach, sees, seesNoMore } from './in-tab.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
 
 let shop: Shop;
@@ -97,9 +97,9 @@ const tasks: readonly Task[] = [
       await reach(tab, 'Name or e-mail address');
       // With a rest, after which the box puts what was typed into the address.
       await tab.type('ann ');
-      await expect.poll(() => searched(tab), soon).toBe('ann');
+      await expect.poll(() => searched(tab)).toBe('ann');
       await tab.type('lemon');
-      await expect.poll(() => searched(tab), soon).toBe('ann lemon');
+      await expect.poll(() => searched(tab)).toBe('ann lemon');
       await has(tab, 'tbody tr', 1);
       await keyOn(tab, /Ann Lemon/);
       await sees(tab, 'Who this is');
@@ -160,7 +160,7 @@ const tasks: readonly Task[] = [
       await sees(tab, 'All events “Purchased (2)” count as “Page view (1)”');
       await tab.key('Escape');
       await has(tab, 'dialog[open]', 0);
-      await expect.poll(() => tab.run(focusedName), soon).toBe('Rename Purchased');
+      await expect.poll(() => tab.run(focusedName)).toBe('Rename Purchased');
       expect((await shop.api.getAccount({})).account.event[1]?.eventName).toBe('Purchased');
     },
   },
@@ -195,7 +195,7 @@ const tasks: readonly Task[] = [
         const made = token.filter(({ tokenName }) => tokenName === 'By keys');
         return made.length > 0 && made.every(({ revokedTime }) => revokedTime !== undefined);
       };
-      await expect.poll(revoked, soon).toBe(true);
+      await expect.poll(revoked).toBe(true);
     },
   },
   {

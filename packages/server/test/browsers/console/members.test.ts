@@ -2,12 +2,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../fixtures/chromium.ts';
+import { soon } from '../../fixtures/patience.ts';
 import { serveHere } from '../../fixtures/serving.ts';
 import { openConsole } from './opened.ts';
 import { openShop } from './shop.ts';
 
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
 const password = 'stone teapots sing at dawn';
 
 let browser: Browser;
@@ -51,7 +50,7 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
   await ben.page.keyboard.press('Tab');
   await ben.page.keyboard.type('not this one, not this');
   await ben.page.keyboard.press('Enter');
-  await expect.poll(() => ben.page.getByRole('alert').innerText(), soon).toMatch(/do not belong together/);
+  await expect.poll(() => ben.page.getByRole('alert').innerText()).toMatch(/do not belong together/);
   await ben.page.getByLabel('Password', { exact: true }).fill(password);
   await ben.page.keyboard.press('Enter');
   await shows(ben.page, 'Only an owner can read who may sign in');
@@ -120,13 +119,13 @@ it('a newcomer looks around in the sample shop, switches between the accounts, a
   await shows(page, 'The tag of your pages is in your own account');
   await menu.locator('summary').click();
   await menu.getByRole('link', { name: own }).click();
-  await expect.poll(shown, soon).toBe(own);
+  await expect.poll(shown).toBe(own);
   expect(await page.getByText('This is sample data:').count()).toBe(0);
   await page.goBack();
   await shows(page, 'This is sample data:');
   await page.getByRole('button', { name: 'Remove it' }).click();
   await page.getByRole('button', { name: 'Remove all of it' }).click();
-  await expect.poll(shown, soon).toBe(own);
+  await expect.poll(shown).toBe(own);
   await page.goto(address);
   await shows(page, 'This address is of an account that you are not signed in to.');
   await page.getByRole('link', { name: own }).click();

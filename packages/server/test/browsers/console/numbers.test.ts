@@ -8,13 +8,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../fixtures/chromium.ts';
 import { consoleCards, peopleOf, textsOf } from '../../fixtures/in-page.js';
+import { soon } from '../../fixtures/patience.ts';
 import { runs } from '../../fixtures/runs.ts';
 import { serveHere } from '../../fixtures/serving.ts';
 import { carryOut, type History, historyArbitrary, type Site } from './histories.ts';
 import { openConsole } from './opened.ts';
 
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
 const dayMs = 86_400_000;
 
 let browser: Browser;
@@ -530,7 +529,7 @@ const openNumber = async (page: Page, nth: number): Promise<void> => {
     const rows = await page.getByRole('dialog').locator('tbody tr').count();
     return isOfSessions && rows > 0 ? rows <= people : rows === people;
   };
-  await expect.poll(listed, { timeout: 8_000 }).toBe(true);
+  await expect.poll(listed).toBe(true);
 };
 
 /** What the page shows beside its cards. */
@@ -547,7 +546,7 @@ const look = async (page: Page, pages: readonly Shown[], nth: number): Promise<v
   for (const { path, cards, texts, events } of pages) {
     await page.goto(`${url}/console/${path}`);
     await page.locator('.card').first().waitFor(soon);
-    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+    await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0);
     const [wantedTexts = {}, wantedEvents] = await Promise.all([texts?.(), events?.()]);
     const wanted = { path, cards: await cards(), texts: wantedTexts, events: wantedEvents };
     const shown = async () => ({
@@ -556,7 +555,7 @@ const look = async (page: Page, pages: readonly Shown[], nth: number): Promise<v
       texts: await further(page, Object.keys(wantedTexts)),
       events: events && (await eventsInSessions(page)),
     });
-    await expect.poll(shown, { timeout: 8_000 }).toEqual(wanted);
+    await expect.poll(shown).toEqual(wanted);
     if (path.startsWith('events')) await openNumber(page, nth);
   }
 };

@@ -15,11 +15,10 @@ import {
   violations,
   visibleText,
 } from '../../fixtures/in-page.js';
+import { soon } from '../../fixtures/patience.ts';
 import { openConsole } from './opened.ts';
 import { openShop } from './shop.ts';
 
-/** On a busy machine, too. */
-const soon = { timeout: 60_000 };
 const passkeys = 'Your passkeys';
 const password = 'stone teapots sing at dawn';
 
@@ -29,16 +28,16 @@ const openNamedShop = async () => {
   return { ...shop, url: shop.url.replace('127.0.0.1', 'localhost') };
 };
 
-const sees = (tab: Tab, text: string) => expect.poll(() => tab.run(visibleText), soon).toContain(text);
+const sees = (tab: Tab, text: string) => expect.poll(() => tab.run(visibleText)).toContain(text);
 /** Waits for a page, and notes its problems from then on. */
 const heading = async (tab: Tab, text: string) => {
-  await expect.poll(() => tab.run(textsOf, 'h1'), soon).toContain(text);
+  await expect.poll(() => tab.run(textsOf, 'h1')).toContain(text);
   await tab.run(noteProblems);
 };
 const expectNoProblem = async (tab: Tab) => expect(await tab.run(problems)).toEqual([]);
-const presses = (tab: Tab, text: string) => expect.poll(() => tab.run(pressExactly, text), soon).toBe(true);
-const fills = (tab: Tab, field: string, text: string) => expect.poll(() => tab.run(fill, field, text), soon).toBe(true);
-const removes = (tab: Tab, nth: number) => expect.poll(() => tab.run(pressInRow, passkeys, nth), soon).toBe(true);
+const presses = (tab: Tab, text: string) => expect.poll(() => tab.run(pressExactly, text)).toBe(true);
+const fills = (tab: Tab, field: string, text: string) => expect.poll(() => tab.run(fill, field, text)).toBe(true);
+const removes = (tab: Tab, nth: number) => expect.poll(() => tab.run(pressInRow, passkeys, nth)).toBe(true);
 const isAccessible = async (tab: Tab) => {
   // A text is all that travels to the page.
   await tab.run(`() => { ${axe.source}; return true; }` as unknown as () => boolean);
@@ -87,7 +86,7 @@ describeEngines('passkeys', (engine) => {
       await presses(tab, 'Settings');
       await presses(tab, 'Team');
       await expect
-        .poll(() => tab.run(cellsOf, 'People who may sign in'), soon)
+        .poll(() => tab.run(cellsOf, 'People who may sign in'))
         .toEqual([['Ben Lime', 'ben@shop.example', expect.any(String), expect.any(String), '0', expect.any(String)]]);
       expect(await tab.run(visibleText)).not.toContain(passkeys);
       await presses(tab, 'Sign out');
@@ -121,7 +120,7 @@ describeEngines('passkeys', (engine) => {
     await presses(tab, 'Settings');
     await presses(tab, 'Team');
     await sees(tab, 'Your passkeys · 1');
-    await expect.poll(async () => (await tab.run(cellsOf, passkeys))[0]?.[2], soon).not.toBe('never');
+    await expect.poll(async () => (await tab.run(cellsOf, passkeys))[0]?.[2]).not.toBe('never');
     await removes(tab, 0);
     await isAccessible(tab);
     await presses(tab, 'Remove');
@@ -140,14 +139,14 @@ describeEngines('passkeys', (engine) => {
     await presses(tab, 'Add');
     await sees(tab, 'Your passkeys · 2');
     expect(await key.count()).toBe(1);
-    await expect.poll(async () => (await tab.run(cellsOf, 'People who may sign in'))[0]?.[4], soon).toBe('2');
+    await expect.poll(async () => (await tab.run(cellsOf, 'People who may sign in'))[0]?.[4]).toBe('2');
     expect((await shop.api.listMembers({})).member).toMatchObject([{ memberID, passkeys: 2 }]);
     await removes(tab, 0);
     await presses(tab, 'Remove');
     await sees(tab, 'Your passkeys · 1');
     expect(await tab.run(cellsOf, passkeys)).toEqual([['Phone', expect.any(String), 'never', expect.any(String)]]);
     await presses(tab, 'Audit log');
-    await expect.poll(() => tab.run(visibleText), soon).toMatch(/Passkey removed\s+Ben Lime/);
+    await expect.poll(() => tab.run(visibleText)).toMatch(/Passkey removed\s+Ben Lime/);
     await expectNoProblem(tab);
   });
 

@@ -156,7 +156,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(contactUUID).not.toBe(own.contacts[0]?.contactUUID);
       await site.erase(own.contacts[0]?.contactUUID as string);
       // The user stays; it is nobody's.
-      await expect.poll(() => bytesOf(site), { timeout: 60_000 }).toBe(before + rowBytes.user);
+      await expect.poll(() => bytesOf(site)).toBe(before + rowBytes.user);
     });
   });
 

@@ -82,7 +82,7 @@ describe('the holder of a link', () => {
     });
   });
 
-  test('is let in to no operation, however the secret is sent', { timeout: 600_000 }, async () => {
+  test('is let in to no operation, however the secret is sent', async () => {
     const { shareSecret } = await make();
     const { headers } = await signInWith(scene, { tokenUUID: scene.tokens.server });
     const [cookieName] = cookieFrom(headers).split('=');

@@ -1,5 +1,5 @@
 /** The link of an invitation that was just made. It is shown only here. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { isOnThisMachine, root } from '../../../address.ts';
 import { Card } from '../../../parts/card.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
@@ -15,7 +15,7 @@ export const InvitationLink = ({ invited, close }: { readonly invited: Invited; 
   const { memberEmailaddress, invitationCode, expiresTime } = invited;
   const url = `${root}/console/join#code=${invitationCode}`;
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.focus(), [invitationCode]);
+  useLayoutEffect(() => place.current?.focus(), [invitationCode]);
   const tools = (
     <button type="button" onClick={close}>
       I have sent it

@@ -84,7 +84,7 @@ test('a migration waits for whoever writes, of whom it would take one table whil
   try {
     const opening = open(databaseURL, 'server');
     const waiting = "SELECT 1 AS waits FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-    await expect.poll(() => asking(databaseURL, waiting), { timeout: 60_000 }).toEqual([{ waits: 1 }]);
+    await expect.poll(() => asking(databaseURL, waiting)).toEqual([{ waits: 1 }]);
     expect(await tablesOf(databaseURL)).not.toContain('next');
     await db.commit();
     await opening;
@@ -156,7 +156,7 @@ test('a connection that is lost in the middle is what is told, and nothing is ha
   const { process } = await db.one<{ process: number }>('SELECT pg_backend_pid() AS process');
   const migrating = expect(migrate(db)).rejects.toMatchObject({ code: '57P01' });
   const waiting = `SELECT 1 AS waits FROM pg_stat_activity WHERE pid = ${process} AND wait_event = 'advisory'`;
-  await expect.poll(() => asking(databaseURL, waiting), { timeout: 60_000 }).toEqual([{ waits: 1 }]);
+  await expect.poll(() => asking(databaseURL, waiting)).toEqual([{ waits: 1 }]);
   await asking(databaseURL, `SELECT pg_terminate_backend(${process})`);
   await migrating;
   db.release(true);

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
+import { soon } from '../../../../test/fixtures/patience.ts';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import {
@@ -152,7 +153,7 @@ test('whatever names a contact while it is erased is refused, or goes with it', 
   }
   expect(answered.get('erased_contact')).toBeGreaterThan(0);
   const open = 'SELECT 1 FROM erasure WHERE NOT complete';
-  await vi.waitFor(async () => expect(await asking(databaseURL, open)).toEqual([]), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(async () => expect(await asking(databaseURL, open)).toEqual([]), { ...soon, interval: 50 });
   expect(await asking(databaseURL, leftOf(erased.join(', ')))).toEqual([]);
   expect(
     await asking(
@@ -179,7 +180,7 @@ const untilOneWaits = (databaseURL: string) =>
           "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
         ),
       ).not.toEqual([]),
-    { timeout: 60_000 },
+    soon,
   );
 
 const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
@@ -293,7 +294,7 @@ test('an event of before an erasure that is committed after it is deleted with t
     expect(await site.erase(contactUUID)).toMatchObject({ complete: false, deletedEvents: 0 });
     await slow.query('COMMIT');
     expect(await store.getEvents({ account, userUUID: laptop, order: 'desc', limit: 9 })).toMatchObject({ events: [] });
-    await vi.waitFor(async () => expect((await site.erase(contactUUID)).complete).toBe(true), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await site.erase(contactUUID)).complete).toBe(true), soon);
     expect(await site.erase(contactUUID)).toMatchObject({ deletedEvents: 2 });
     expect((await asking(databaseURL, 'SELECT 1 FROM event')).length).toBe(1);
   } finally {

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
+import { soon } from '../../../../test/fixtures/patience.ts';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import {
@@ -88,7 +89,7 @@ const expectNoDeadlock = async (databaseURL: string) => {
 };
 
 const complete = (erase: () => Promise<{ complete: boolean }>) =>
-  vi.waitFor(async () => expect((await erase()).complete).toBe(true), { timeout: 60_000, interval: 5 });
+  vi.waitFor(async () => expect((await erase()).complete).toBe(true), { ...soon, interval: 5 });
 
 test('one that begins while another is found to be complete is not complete with it', async () => {
   const { databaseURL, site } = await setUp();

@@ -21,7 +21,7 @@ test('what cannot be done now is done later, and as long as there is more', asyn
   expect(step).not.toHaveBeenCalled();
   isAway = false;
   maintenance.wake();
-  await expect.poll(() => left, { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => left).toEqual([]);
   await maintenance.close();
 });
 
@@ -55,7 +55,7 @@ test('while nothing is written, most checks are left out', async () => {
   await new Promise((resolve) => setTimeout(resolve, 3_500));
   expect(search).toHaveBeenCalledTimes(1);
   maintenance.noteWrite();
-  await expect.poll(() => search.mock.calls.length, { timeout: 5_000 }).toBe(2);
+  await expect.poll(() => search.mock.calls.length).toBe(2);
   await maintenance.close();
 });
 

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
+import { soon } from '../../../../test/fixtures/patience.ts';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { type Caller, createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { newContact } from '../../../../test/fixtures/store.ts';
@@ -100,7 +101,7 @@ const holdLate = async (databaseURL: string, { table, column }: Listed) => {
   return {
     async isWaiting(count: number) {
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
-      await vi.waitFor(async () => expect((await gate.query(waiting)).rows).toHaveLength(count), 60_000);
+      await vi.waitFor(async () => expect((await gate.query(waiting)).rows).toHaveLength(count), soon);
     },
     letGo: (nth: number) => gate.query('SELECT pg_advisory_unlock($1)', [nth]),
     close: () => gate.end(),

@@ -23,6 +23,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bundle, threads } from '../../../../build/bundle.ts';
 import { forgetAudit } from '../../../../test/fixtures/audit-log.ts';
+import { soon } from '../../../../test/fixtures/patience.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { openStore, type StoreOptions } from '../../open.ts';
@@ -511,7 +512,7 @@ describe('an erased contact', () => {
     expect(await filesWith('identifying')).not.toBe('');
     expect(await filesWith(contactUUID)).not.toBe('');
     await site.erase(contactUUID);
-    await vi.waitFor(async () => expect(await filesWith('identifying')).toBe(''), { timeout: 60_000, interval: 100 });
+    await vi.waitFor(async () => expect(await filesWith('identifying')).toBe(''), { ...soon, interval: 100 });
     expect(await filesWith('harmless-first-59')).not.toBe('');
     await close(store);
     expect(await filesWith('identifying')).toBe('');
@@ -532,7 +533,7 @@ describe('an erased contact', () => {
     await close(store);
     const again = await open();
     const ask = () => again.eraseContact({ account: site.account, contactUUID, time: 0 });
-    await vi.waitUntil(async () => (await ask()).complete, { timeout: 60_000, interval: 50 });
+    await vi.waitUntil(async () => (await ask()).complete, { ...soon, interval: 50 });
     expect(await ask()).toMatchObject({ erasedTime: site.time, deletedEvents: count });
     expect((await again.getAccount(site.account)).usage.events).toBe(0);
   });

@@ -109,9 +109,7 @@ const outcomeOf = (outcome: { value: unknown } | { error: unknown } | undefined)
   throw outcome?.error;
 };
 
-test('an erasure takes and leaves the same, whatever happens between two of its steps', {
-  timeout: 600_000,
-}, async () => {
+test('an erasure takes and leaves the same, whatever happens between two of its steps', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryActions, async (actions: Action[]) => {
       const [atOnce, later] = [open(), open()];

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { soon } from '../../../../test/fixtures/patience.ts';
 import { openPort } from '../../../../test/fixtures/port.ts';
 import { hour, newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
 import { openConnection } from '../database/connection.ts';
@@ -37,7 +38,7 @@ test('each call has its own answer: a value, a refusal, or a fault', async () =>
     { name: 'no-such-call', request: null },
   ];
   send({ id: 7, calls });
-  await vi.waitFor(() => expect(replies).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(replies).toHaveLength(1), soon);
   const refusal = expect.objectContaining({
     code: 'unknown_account',
     field: 'accountUUID',
@@ -55,7 +56,7 @@ test('closed, it answers what it was asked before, and then lets go of the datab
   send({ id: 1, calls: [{ name: 'countEvents', request: { account: 1, edges: [0, hour], users: false } }] });
   send('close');
   expect(replies).toEqual([]);
-  await vi.waitUntil(isClosed, { timeout: 20_000 });
+  await vi.waitUntil(isClosed, soon);
   expect(replies).toEqual([{ id: 1, outcomes: [{ value: [{ events: 3 }] }] }]);
   // Which only the last connection may.
   const db = openConnection(path, 'write');

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { soon } from '../../../../test/fixtures/patience.ts';
 import { newContact, newEvent } from '../../../../test/fixtures/store.ts';
 import { mostWaitingBytes } from '../../backpressure.ts';
 import type { Call } from '../calls.ts';
@@ -132,6 +133,6 @@ describe('writes', () => {
     await expect(ask(call('bad'))).rejects.toThrow('bad');
     expect(onCommit).not.toHaveBeenCalled();
     await Promise.allSettled([ask(call('bad')), ask(call('good'))]);
-    await vi.waitFor(() => expect(onCommit).toHaveBeenCalledTimes(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(onCommit).toHaveBeenCalledTimes(1), soon);
   });
 });
