@@ -6,7 +6,7 @@ import { mostAccounts } from '../../src/store/postgres/transactions/lanes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { nextStart } from '../fixtures/store.ts';
+import { day, nextStart } from '../fixtures/store.ts';
 import { moveShards } from './tools/moving.ts';
 import { isTwoPhase, logRemoteCommands, readShardParts, sentWhile, spreadStatements } from './tools/remote-commands.ts';
 
@@ -98,4 +98,16 @@ test('an account that is held up holds up no account of another shard', async ()
   } finally {
     await holder.end();
   }
+});
+
+test('at midnight the accounts of a machine begin the day together', async () => {
+  const [first, ...others] = sites as [Site, ...Site[]];
+  const logNextDay = ({ server, time }: Site) => server.logAt(time + day, { eventUUID: 'event-of-midnight' });
+  // With the first, the partitions are made.
+  expect(await logNextDay(first)).toEqual([{ kept: true }]);
+  const commits = await commitsWhile(() => Promise.all(others.map(logNextDay)));
+  // Each commit of events comes after one of days.
+  expect(commits).toBeLessThanOrEqual(2 * fewCommits);
+  for (const site of sites)
+    expect((await site.events()).filter(({ eventUUID }) => eventUUID === 'event-of-midnight')).toHaveLength(1);
 });

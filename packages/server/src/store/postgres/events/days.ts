@@ -15,20 +15,23 @@ export class DayMissing extends Error {
   }
 }
 
+type OnDay = AccountConnection & { readonly currentDay: DayUnderWay };
+
 /**
- * Makes the day of something received at a time the account's current day. No other transaction writes rows of the account meanwhile,
- * so everything stored under a day is committed before anything is stored under the next, and a repeat around midnight is recognized.
- * Throws DayMissing.
+ * Makes the day of something received at a time the current day of the transaction's accounts. No other transaction writes rows of these
+ * meanwhile, so everything stored under a day is committed before anything is stored under the next, and a repeat around midnight is
+ * recognized. Throws DayMissing.
  */
-export const beginDay = async (
-  db: AccountConnection & { readonly currentDay: DayUnderWay },
-  receivedTime: number,
-): Promise<void> => {
-  const { day, clockDay } = dayAt(db.currentDay, receivedTime);
-  if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) === undefined)
-    throw new DayMissing(day, receivedTime);
+export const beginDay = async (accounts: readonly OnDay[], receivedTime: number): Promise<void> => {
+  const days = accounts.map(({ currentDay }) => dayAt(currentDay, receivedTime));
+  for (const day of new Set(days.map((each) => each.day)))
+    if ((await accounts[0]?.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) === undefined)
+      throw new DayMissing(day, receivedTime);
   const sql = 'UPDATE account_position SET day = $2, "clockDay" = $3 WHERE account = $1';
-  if ((await db.run(sql, [db.account, day, clockDay])) === 0) throw new Error('the account is gone');
+  const changed = await Promise.all(
+    accounts.map((db, nth) => db.run(sql, [db.account, days[nth]?.day, days[nth]?.clockDay])),
+  );
+  if (changed.includes(0)) throw new Error('an account is gone');
 };
 
 /** Returns the days on which an account has events, ascending. */

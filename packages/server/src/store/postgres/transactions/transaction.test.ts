@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { createSite } from '../../../../test/fixtures/site.ts';
+import { day, nextStart } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
+import { openStore } from '../../open.ts';
 import { type ConnectionPool, openPool } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
 import { readOnce, readSnapshot, write } from './transaction.ts';
@@ -41,6 +44,27 @@ describe('a transaction', () => {
     await Promise.all([each('one', 'other'), each('other', 'one')]);
     expect([await countOf('one'), await countOf('other')]).toEqual([2, 2]);
     expect(met).toBeGreaterThan(2);
+  });
+
+  test('begins a day for all of its accounts together', async () => {
+    const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+    const time = nextStart();
+    const sites = [
+      await createSite(store, { time }),
+      await createSite(store, { time }),
+      await createSite(store, { time }),
+    ];
+    for (const { server } of sites) await server.logAt(time, {});
+    const accounts = sites.map(({ account }) => account);
+    const taking = vi.spyOn(pool, 'take');
+    const days = await write(pool, 'beside others', accounts, async (db) =>
+      accounts.map((account) => db.of(account).dayOf(time + day)),
+    );
+    expect(days).toEqual(accounts.map(() => Math.floor(time / day) + 1));
+    // For the work, for the day that is not there yet, for its partitions, for the day, and for the work again.
+    expect(taking).toHaveBeenCalledTimes(5);
+    taking.mockRestore();
+    await store.close();
   });
 
   test('that is refused leaves nothing, and remembers nothing', async () => {

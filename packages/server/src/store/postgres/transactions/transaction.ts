@@ -52,12 +52,12 @@ export interface Snapshot extends AccountConnection {
 }
 
 class OtherDay extends Error {
-  readonly account: number;
+  readonly accounts: readonly number[];
   readonly receivedTime: number;
 
-  constructor(account: number, receivedTime: number) {
+  constructor(accounts: readonly number[], receivedTime: number) {
     super('a day begins');
-    this.account = account;
+    this.accounts = accounts;
     this.receivedTime = receivedTime;
   }
 }
@@ -74,7 +74,12 @@ const gone: Omit<AccountState, 'account'> = {
   nextEventID: 1,
 };
 
-/** How often a transaction that conflicts with another is tried. Besides, each of its accounts may have a day to begin. */
+const isOtherDay = (begun: DayUnderWay, receivedTime: number): boolean => {
+  const { day, clockDay } = dayAt(begun, receivedTime);
+  return day !== begun.day || clockDay !== begun.clockDay;
+};
+
+/** How often a transaction that conflicts with another is tried. Besides, each of its accounts may have a day to prepare. */
 const mostTries = 10;
 
 const notKept = (cause: unknown): Refusal =>
@@ -166,9 +171,10 @@ const createTransaction = (
       begun,
       of,
       dayOf(receivedTime) {
-        const { day, clockDay } = dayAt(begun, receivedTime);
-        if (day !== begun.day || clockDay !== begun.clockDay) throw new OtherDay(account, receivedTime);
-        return day;
+        if (!isOtherDay(begun, receivedTime)) return begun.day;
+        // For all at once: at midnight each account has a day to begin.
+        const others = [...states.values()].filter((state) => isOtherDay(state, receivedTime));
+        throw new OtherDay(states.has(account) ? others.map((other) => other.account) : [account], receivedTime);
       },
     };
     made.set(account, transaction);
@@ -216,7 +222,7 @@ export const write = async <Value>(
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work, options);
       if (error instanceof DayMissing || error instanceof OtherDay) {
         daysBegun += 1;
-        if (daysBegun > mostTries + 2 * list.length) throw new Error('a day does not begin', { cause: error });
+        if (daysBegun > mostTries + list.length) throw new Error('a day does not begin', { cause: error });
       }
       if (error instanceof DayMissing) {
         const { day, receivedTime } = error;
@@ -224,9 +230,10 @@ export const write = async <Value>(
         // What fails is tried again on the next day.
         if (days > mostDays) await withConnection(pool, 0, (db) => forgetDays(db, receivedTime)).catch(() => {});
       } else if (error instanceof OtherDay) {
-        const { account, receivedTime } = error;
+        const { accounts: others, receivedTime } = error;
         const { patienceMilliseconds } = options;
-        await write(pool, 'alone', account, (db) => beginDay(db, receivedTime), { patienceMilliseconds });
+        const begin = (db: Transaction) => beginDay(others.map(db.of), receivedTime);
+        await write(pool, 'alone', others, begin, { patienceMilliseconds });
       } else {
         if (!isConflict(error)) throw error;
         conflicts += 1;
