@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from 'vitest';
 import { buildTracker } from '../build/build.ts';
-import { executablePath } from './engines/chromium.ts';
+import { launchChromium } from './chromium.ts';
 import { fillSnippet, openRecorder, type Recorder } from './recorder.ts';
 
 export const soon = <T>(look: () => T | Promise<T>) => vi.waitFor(look, { timeout: 300_000, interval: 25 });
@@ -68,21 +68,11 @@ export const describeInChromium = (topic: string, tests: () => void): void => {
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'firsthand-tracker-'));
       await buildTracker(folder);
-      browser = await chromium.launch({
-        executablePath,
-        args: [
-          '--no-sandbox',
-          '--disable-gpu',
-          '--disable-quic',
-          '--no-first-run',
-          '--disable-background-networking',
-          '--disable-component-update',
-          '--disable-sync',
-          // navigator.webdriver is false, as visitors have it.
-          '--disable-blink-features=AutomationControlled',
-          '--host-resolver-rules=MAP *.example 127.0.0.1',
-        ],
-      });
+      browser = await launchChromium(
+        // navigator.webdriver is false, as visitors have it.
+        '--disable-blink-features=AutomationControlled',
+        '--host-resolver-rules=MAP *.example 127.0.0.1',
+      );
     });
 
     afterAll(async () => {

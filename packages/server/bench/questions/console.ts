@@ -3,7 +3,7 @@
  * the next paint (Event Timing API, from 16 ms on: faster ones count as 16), with the processor slowed down to a quarter.
  */
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../../test/fixtures/chromium.ts';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { firstPaint, layoutShift, longestEvent, watchInteractions } from '../../test/fixtures/in-page.js';
 import { serverToken } from '../account.ts';
 import { openHistory } from '../history.ts';

@@ -1,5 +1,5 @@
 /** How soon does a page of the documentation show something? First paints in Chromium, each with an empty cache, on this machine. */
-import { launchChromium } from '../../test/fixtures/chromium.ts';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { firstPaint } from '../../test/fixtures/in-page.js';
 import { createLatencies } from '../latencies.ts';
 import { startServing } from '../processes/serving.ts';

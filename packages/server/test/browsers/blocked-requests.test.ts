@@ -2,9 +2,9 @@
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { scriptTag } from '../../src/script-tag.ts';
 import { isBlocked } from '../fixtures/blocker.ts';
-import { launchChromium } from '../fixtures/chromium.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 describe('a visitor with a blocker, in Chromium', () => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { createClient } from '@firsthand/client';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { launchChromium } from '../fixtures/chromium.ts';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 
 declare const client: { createClient: typeof createClient };

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../fixtures/chromium.ts';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
 describe('the content policy of the demo page', () => {

@@ -1,7 +1,7 @@
 /** The documentation as its readers see it. */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../fixtures/chromium.ts';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { copied, faintTexts, focused, measures, outlineOf, scrolling } from '../fixtures/in-page.js';
 import { serveHere } from '../fixtures/serving.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Serving, serve } from '../../src/serving/serve.ts';
-import { launchChromium } from '../fixtures/chromium.ts';
 
 describe('the demo page in Chromium', () => {
   let folder: string;

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../fixtures/chromium.ts';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { createNewcomer } from './newcomer.ts';
 import { takeCompiled } from './packed.ts';
 

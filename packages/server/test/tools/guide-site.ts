@@ -2,7 +2,7 @@
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { launchChromium } from '../fixtures/chromium.ts';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 

@@ -6,7 +6,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launchChromium } from '../fixtures/chromium.ts';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
 import { takeConsolePictures } from './pictures/console-pictures.ts';
 import { takeDemoPictures } from './pictures/demo-pictures.ts';
 import { openPicturedServer } from './pictures/pictured-server.ts';

@@ -2,7 +2,7 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../fixtures/chromium.ts';
+import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { measures, violations } from '../../fixtures/in-page.js';
 import { soon } from '../../fixtures/patience.ts';
 import { openConsole } from './opened.ts';

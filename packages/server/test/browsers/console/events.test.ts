@@ -1,7 +1,7 @@
 /** The page of events in Chromium: each number opens as many people as it says, and the address holds what is seen. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../fixtures/chromium.ts';
+import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { soon } from '../../fixtures/patience.ts';
 import { openConsole } from './opened.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';

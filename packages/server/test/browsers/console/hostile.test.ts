@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../fixtures/chromium.ts';
+import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { clickAll, noteViolations, tooWide, visitAll } from '../../fixtures/in-page.js';
 import { soon } from '../../fixtures/patience.ts';
 import { fillWithHostileTexts, textsOfDay } from './hostile-site.ts';

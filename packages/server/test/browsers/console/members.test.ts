@@ -1,7 +1,7 @@
 /** People with names, several accounts, and the sample shop, in Chromium. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../fixtures/chromium.ts';
+import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { soon } from '../../fixtures/patience.ts';
 import { serveHere } from '../../fixtures/serving.ts';
 import { openConsole } from './opened.ts';

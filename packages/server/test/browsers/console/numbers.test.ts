@@ -6,7 +6,7 @@ import { createClient, type RequestFor } from '@firsthand/client';
 import fc from 'fast-check';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchChromium } from '../../fixtures/chromium.ts';
+import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { consoleCards, peopleOf, textsOf } from '../../fixtures/in-page.js';
 import { soon } from '../../fixtures/patience.ts';
 import { runs } from '../../fixtures/runs.ts';

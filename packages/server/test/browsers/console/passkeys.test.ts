@@ -1,9 +1,9 @@
 /** Passkeys in each engine that has them, with a virtual authenticator in place of a fingerprint; and passwords in the one that has none. */
 import axe from 'axe-core';
 import { afterAll, beforeAll, expect, it, onTestFinished, test } from 'vitest';
+import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import type { Session, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { describeEngines } from '../../../../tracker/test/engines/engines.ts';
-import { launchChromium } from '../../fixtures/chromium.ts';
 import {
   cellsOf,
   fill,

@@ -2,7 +2,7 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { launchChromium } from '../../fixtures/chromium.ts';
+import { launchChromium } from '../../../../tracker/test/chromium.ts';
 import { violations } from '../../fixtures/in-page.js';
 import { soon } from '../../fixtures/patience.ts';
 import { openConsole } from './opened.ts';
