@@ -102,9 +102,12 @@ describeEngines('consent', (engine) => {
     await arrived(1);
     shop.gate.isBusy = true;
     try {
+      shop.gate.requests.length = 0;
       await tab.run(() => tracker.log(1, { line: 0, nth: 1 }));
-      await pause(soonMilliseconds);
+      await waitFor('the request', () => posts().length > 0 || undefined);
       await tab.run(() => tracker.consent(false));
+      // What was on its way then arrives.
+      await pause(soonMilliseconds);
     } finally {
       shop.gate.isBusy = false;
     }
