@@ -29,3 +29,9 @@ export const dayAt = ({ day, clockDay }: DayUnderWay, receivedTime: number): Day
   const isOtherDay = today > clockDay || today < clockDay - 1;
   return { day: isCatchingUp ? day + 1 : Math.max(day, today), clockDay: isOtherDay ? today : clockDay };
 };
+
+/** Whether a day begins with something that is received at a time. */
+export const hasDayToBegin = (begun: DayUnderWay, receivedTime: number): boolean => {
+  const { day, clockDay } = dayAt(begun, receivedTime);
+  return day !== begun.day || clockDay !== begun.clockDay;
+};

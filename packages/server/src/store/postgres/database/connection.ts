@@ -1,5 +1,6 @@
 /** Connections to a PostgreSQL database, with the settings that durable commits and bounded waiting need. */
 import pg from 'pg';
+import { Refusal } from '../../../refusal.ts';
 import { StoreUnusable } from '../../unusable.ts';
 
 /** Runs SQL. Statements are pipelined: they are sent at once, and PostgreSQL executes them in the order of the calls. */
@@ -355,6 +356,9 @@ export class Overtaken extends Error {
 
 /** Whether a transaction failed because of a conflict with another (serialization failure or deadlock). It can be tried again. */
 export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
+
+/** Whether a transaction was refused because it waited too long for a lock (lock_not_available). */
+export const isLate = (error: unknown): boolean => error instanceof Refusal && codeOf(error.cause) === '55P03';
 
 /** Messages of a Citus coordinator that has lost a worker. */
 const ofLostWorker =

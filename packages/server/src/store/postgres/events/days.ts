@@ -1,37 +1,59 @@
 /** Days of an account: begins the current one, and lists those with events. */
 import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
-import { type DayUnderWay, dayAt } from '../../rules/received-day.ts';
+import { type DayUnderWay, dayAt, hasDayToBegin } from '../../rules/received-day.ts';
+import { integers } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
+import { aboutRows } from '../database/row-statements.ts';
+import { type SpreadConnection, writeRows } from '../database/sent-rows.ts';
 
-/** No account has begun the day yet: `prepareDay` (partitions.ts) comes first. */
-export class DayMissing extends Error {
-  readonly day: number;
+/** No account has begun these days yet: `prepareDay` (partitions.ts) comes first. */
+export class DaysMissing extends Error {
+  readonly days: readonly number[];
   readonly receivedTime: number;
 
-  constructor(day: number, receivedTime: number) {
+  constructor(days: readonly number[], receivedTime: number) {
     super('a day is not prepared');
-    this.day = day;
+    this.days = days;
     this.receivedTime = receivedTime;
   }
 }
 
-type OnDay = AccountConnection & { readonly currentDay: DayUnderWay };
+/** An account of a transaction. */
+interface OnDay extends SpreadConnection {
+  readonly begun: DayUnderWay & { readonly version: number };
+}
+
+const beginning = aboutRows(
+  [
+    ['day', 'integer'],
+    ['clockDay', 'integer'],
+  ],
+  ({ given, table }) =>
+    `UPDATE ${table('account_position')} AS p SET day = given.day, "clockDay" = given."clockDay" FROM ${given} WHERE p.account = given.account`,
+);
 
 /**
  * Makes the day of something received at a time the current day of the transaction's accounts. No other transaction writes rows of these
  * meanwhile, so everything stored under a day is committed before anything is stored under the next, and a repeat around midnight is
- * recognized. Throws DayMissing.
+ * recognized. Another server may have begun it. Throws DaysMissing.
  */
 export const beginDay = async (accounts: readonly OnDay[], receivedTime: number): Promise<void> => {
-  const days = accounts.map(({ currentDay }) => dayAt(currentDay, receivedTime));
-  for (const day of new Set(days.map((each) => each.day)))
-    if ((await accounts[0]?.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) === undefined)
-      throw new DayMissing(day, receivedTime);
-  const sql = 'UPDATE account_position SET day = $2, "clockDay" = $3 WHERE account = $1';
-  const changed = await Promise.all(
-    accounts.map((db, nth) => db.run(sql, [db.account, days[nth]?.day, days[nth]?.clockDay])),
-  );
-  if (changed.includes(0)) throw new Error('an account is gone');
+  const gone = accounts.find(({ begun }) => begun.version < 0);
+  if (gone) throw new Error(`account ${gone.account} is gone`);
+  const changes = accounts
+    .filter(({ begun }) => hasDayToBegin(begun, receivedTime))
+    .map(({ account, begun }) => ({ account, ...dayAt(begun, receivedTime) }));
+  const [first] = accounts;
+  if (!first || changes.length === 0) return;
+  const days = [...new Set(changes.map(({ day }) => day))];
+  const prepared = await first.all<{ day: number }>('SELECT day FROM kept_day WHERE day = ANY ($1::integer[])', [days]);
+  const missing = days.filter((day) => !prepared.some((row) => row.day === day));
+  if (missing.length > 0) throw new DaysMissing(missing, receivedTime);
+  await writeRows(first, {
+    statement: beginning,
+    accounts: changes.map(({ account }) => account),
+    columns: [integers(changes, ({ day }) => day), integers(changes, ({ clockDay }) => clockDay)],
+  });
 };
 
 /** Returns the days on which an account has events, ascending. */

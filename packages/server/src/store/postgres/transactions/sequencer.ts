@@ -52,18 +52,24 @@ export interface Beginning {
   readonly mode: 'beside others' | 'alone';
   /** Whether it may change owners of events (owner-feed.ts). On a cluster, such a change fails otherwise. */
   readonly changesOwners: boolean;
-  /** On a cluster: how long it waits for a lock, if not as long as others. */
+  /** How long it waits for a lock, if not as long as others. */
   readonly patienceMilliseconds?: number | undefined;
 }
 
 type Begun = Pick<TakenConnection, 'isSpread' | 'script' | 'all'>;
 
-const beginHere = async (db: Begun, { mode }: Beginning, accounts: readonly number[]): Promise<BegunState[]> => {
+const beginHere = async (
+  db: Begun,
+  { mode, patienceMilliseconds }: Beginning,
+  accounts: readonly number[],
+): Promise<BegunState[]> => {
+  const patience = patienceMilliseconds === undefined ? '' : `SET LOCAL lock_timeout = ${patienceMilliseconds};`;
   const take = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   const locks = accounts.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
   const [, states] = await Promise.all([
     db.script(`
       BEGIN;
+      ${patience}
       SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}), ${locks.join(', ')};
       SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order`),
     db.all<BegunState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [integers(accounts, (account) => account)]),

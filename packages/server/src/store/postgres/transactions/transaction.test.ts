@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { createSite } from '../../../../test/fixtures/site.ts';
+import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day, nextStart } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import { openStore } from '../../open.ts';
-import { type ConnectionPool, openPool } from '../database/connection.ts';
+import type { Store } from '../../store.ts';
+import { type ConnectionPool, lockKeys, openPool } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
 import { readOnce, readSnapshot, write } from './transaction.ts';
 
@@ -46,25 +47,63 @@ describe('a transaction', () => {
     expect(met).toBeGreaterThan(2);
   });
 
-  test('begins a day for all of its accounts together', async () => {
-    const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  describe('that has a day to begin', () => {
     const time = nextStart();
-    const sites = [
-      await createSite(store, { time }),
-      await createSite(store, { time }),
-      await createSite(store, { time }),
-    ];
-    for (const { server } of sites) await server.logAt(time, {});
-    const accounts = sites.map(({ account }) => account);
-    const taking = vi.spyOn(pool, 'take');
-    const days = await write(pool, 'beside others', accounts, async (db) =>
-      accounts.map((account) => db.of(account).dayOf(time + day)),
-    );
-    expect(days).toEqual(accounts.map(() => Math.floor(time / day) + 1));
-    // For the work, for the day that is not there yet, for its partitions, for the day, and for the work again.
-    expect(taking).toHaveBeenCalledTimes(5);
-    taking.mockRestore();
-    await store.close();
+    const today = Math.floor(time / day);
+    const gone = 2_000_000_000;
+    let store: Store;
+    let accounts: number[];
+    beforeAll(async () => {
+      store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+      const sites: Site[] = [];
+      for (let nth = 0; nth < 4; nth += 1) sites.push(await createSite(store, { time }));
+      for (const { server } of sites) await server.logAt(time, {});
+      accounts = sites.map(({ account }) => account);
+    });
+    afterAll(() => store.close());
+    afterEach(() => void vi.restoreAllMocks());
+
+    const writeOn = (nth: number, ...of: readonly number[]) =>
+      write(pool, 'beside others', of, async (db) => of.map((account) => db.of(account).dayOf(time + nth * day)));
+    const daysOn = async () => {
+      const sql = 'SELECT day FROM account_position WHERE account = ANY ($1::integer[]) ORDER BY account';
+      const rows = await readOnce(pool, 0, (db) => db.all<{ day: number }>(sql, [accounts]));
+      return rows.map((row) => row.day - today);
+    };
+
+    test('begins it for all of its accounts together', async () => {
+      const [first, second, third] = accounts as [number, number, number];
+      const taking = vi.spyOn(pool, 'take');
+      expect(await writeOn(1, first, second, third)).toEqual([today + 1, today + 1, today + 1]);
+      // For the work, for the day that is not there yet, for its partitions, for the day, and for the work again.
+      expect(taking).toHaveBeenCalledTimes(5);
+      expect(await daysOn()).toEqual([1, 1, 1, 0]);
+    });
+
+    test('begins it where it has not begun', async () => {
+      await writeOn(2, accounts[0] as number);
+      expect(await writeOn(2, ...accounts)).toEqual(accounts.map(() => today + 2));
+      expect(await daysOn()).toEqual([2, 2, 2, 2]);
+    });
+
+    test('fails for an account that is gone', async () => {
+      await expect(writeOn(3, accounts[0] as number, gone)).rejects.toThrow(`account ${gone} is gone`);
+    });
+
+    test('is refused soon when one of several accounts is held, and has begun it for the others', async () => {
+      const [held, ...others] = accounts as [number, ...number[]];
+      const holder = await pool.take(0);
+      await holder.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(held)})`);
+      await expect(writeOn(4, ...accounts)).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
+      expect(await daysOn()).toEqual([3, 4, 4, 4]);
+      // Of one account it waits as long as anything else.
+      const writing = writeOn(4, held);
+      expect(await writeOn(4, ...others)).toEqual(others.map(() => today + 4));
+      await holder.rollBack();
+      holder.release(false);
+      expect(await writing).toEqual([today + 4]);
+      expect(await daysOn()).toEqual([4, 4, 4, 4]);
+    });
   });
 
   test('that is refused leaves nothing, and remembers nothing', async () => {

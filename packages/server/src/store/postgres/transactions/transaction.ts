@@ -1,17 +1,18 @@
 /** The only place where operations of the store begin and commit transactions. */
 import { Refusal } from '../../../refusal.ts';
-import { type DayUnderWay, dayAt } from '../../rules/received-day.ts';
+import { type DayUnderWay, hasDayToBegin } from '../../rules/received-day.ts';
 import {
   type AccountConnection,
   type ConnectionPool,
   codeOf,
   inOrderLocally,
   isConflict,
+  isLate,
   isNotNow,
   setLocally,
   type TakenConnection,
 } from '../database/connection.ts';
-import { beginDay, DayMissing } from '../events/days.ts';
+import { beginDay, DaysMissing } from '../events/days.ts';
 import { forgetDays, mostDays, prepareDay } from '../events/partitions.ts';
 import {
   type AccountState,
@@ -74,13 +75,11 @@ const gone: Omit<AccountState, 'account'> = {
   nextEventID: 1,
 };
 
-const isOtherDay = (begun: DayUnderWay, receivedTime: number): boolean => {
-  const { day, clockDay } = dayAt(begun, receivedTime);
-  return day !== begun.day || clockDay !== begun.clockDay;
-};
-
-/** How often a transaction that conflicts with another is tried. Besides, each of its accounts may have a day to prepare. */
+/** How often a transaction that conflicts with another is tried, and how often one that has a day to begin. */
 const mostTries = 10;
+
+/** How long it waits for the lock of each of several accounts that have a day to begin, before each begins it by itself. */
+const patienceOfSeveral = 200;
 
 const notKept = (cause: unknown): Refusal =>
   new Refusal('not_kept', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
@@ -171,9 +170,9 @@ const createTransaction = (
       begun,
       of,
       dayOf(receivedTime) {
-        if (!isOtherDay(begun, receivedTime)) return begun.day;
-        // For all at once: at midnight each account has a day to begin.
-        const others = [...states.values()].filter((state) => isOtherDay(state, receivedTime));
+        if (!hasDayToBegin(begun, receivedTime)) return begun.day;
+        // For all at once: at midnight each has one to begin. An account that is gone has no state.
+        const others = [...states.values()].filter((state) => hasDayToBegin(state, receivedTime));
         throw new OtherDay(states.has(account) ? others.map((other) => other.account) : [account], receivedTime);
       },
     };
@@ -200,6 +199,40 @@ const carryOut = async <Value>(
   return value;
 };
 
+/** When one of several accounts is held for long, begins the day of the others, and is refused as late: its own work can be done by itself. */
+const beginDays = async (
+  pool: ConnectionPool,
+  { accounts, receivedTime }: OtherDay,
+  { patienceMilliseconds }: Options,
+): Promise<void> => {
+  const begin = (some: readonly number[], patience: number | undefined) =>
+    write(pool, 'alone', some, (db) => beginDay(some.map(db.of), receivedTime), {
+      changesOwners: false,
+      patienceMilliseconds: patience,
+    });
+  if (accounts.length === 1) return begin(accounts, patienceMilliseconds);
+  try {
+    await begin(accounts, patienceOfSeveral);
+  } catch (error) {
+    if (!isLate(error)) throw error;
+    // While it waits for one that is held, it holds no other.
+    let late: unknown;
+    for (const account of accounts)
+      await begin([account], patienceOfSeveral).catch((failure) => {
+        if (!isLate(failure)) throw failure;
+        late = failure;
+      });
+    if (late) throw late;
+  }
+};
+
+const prepareDays = async (pool: ConnectionPool, { days, receivedTime }: DaysMissing): Promise<void> => {
+  let kept = 0;
+  for (const day of days) kept = await withConnection(pool, 0, (db) => prepareDay(db, day));
+  // What fails is tried again on the next day.
+  if (kept > mostDays) await withConnection(pool, 0, (db) => forgetDays(db, receivedTime)).catch(() => {});
+};
+
 /**
  * Runs the work in one transaction, beside others or while no other writes rows of its accounts; it is committed and synced when the
  * promise resolves. The work gets the transaction of the first account, and may run several times: after a conflict with another
@@ -214,27 +247,19 @@ export const write = async <Value>(
 ): Promise<Value> => {
   const list = listOf(accounts);
   let conflicts = 0;
-  let daysBegun = 0;
+  let dayTries = 0;
   for (;;) {
     try {
       return await withConnection(pool, list[0] as number, (db) => carryOut(db, mode, list, work, options));
     } catch (error) {
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work, options);
-      if (error instanceof DayMissing || error instanceof OtherDay) {
-        daysBegun += 1;
-        if (daysBegun > mostTries + list.length) throw new Error('a day does not begin', { cause: error });
+      if (error instanceof DaysMissing || error instanceof OtherDay) {
+        dayTries += 1;
+        if (dayTries > mostTries) throw new Error('a day does not begin', { cause: error });
       }
-      if (error instanceof DayMissing) {
-        const { day, receivedTime } = error;
-        const days = await withConnection(pool, 0, (db) => prepareDay(db, day));
-        // What fails is tried again on the next day.
-        if (days > mostDays) await withConnection(pool, 0, (db) => forgetDays(db, receivedTime)).catch(() => {});
-      } else if (error instanceof OtherDay) {
-        const { accounts: others, receivedTime } = error;
-        const { patienceMilliseconds } = options;
-        const begin = (db: Transaction) => beginDay(others.map(db.of), receivedTime);
-        await write(pool, 'alone', others, begin, { patienceMilliseconds });
-      } else {
+      if (error instanceof DaysMissing) await prepareDays(pool, error);
+      else if (error instanceof OtherDay) await beginDays(pool, error, options);
+      else {
         if (!isConflict(error)) throw error;
         conflicts += 1;
         if (conflicts === mostTries) throw notKept(error);

@@ -4,7 +4,7 @@
  */
 import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
-import { codeOf, isConflict } from '../database/connection.ts';
+import { codeOf, isConflict, isLate } from '../database/connection.ts';
 import type { Places } from '../database/machines.ts';
 import {
   add,
@@ -34,9 +34,6 @@ const mostApart = 2;
 /** A batch that has waited so long for such a commit is refused. */
 const mostWaitMilliseconds = 5_000;
 
-/** lock_not_available */
-const lockTimeout = '55P03';
-
 /** Errors of begin_writing: the accounts are on several machines, or the machine does not know one of their shards yet. */
 const dispersed = 'FH001';
 const unknownShard = 'FH002';
@@ -51,9 +48,6 @@ export interface Waiting {
 }
 type Keep = (batches: readonly EventBatch[], waiting: Waiting) => Promise<EventOutcome[][]>;
 type Measure = (events: number, seconds: number) => void;
-
-/** Whether a transaction waited too long for a lock. */
-const isLate = (error: unknown): boolean => error instanceof Refusal && codeOf(error.cause) === lockTimeout;
 
 /** Whether the machine did not know a shard yet. */
 const isOfShard = (error: unknown): boolean => error instanceof Refusal && codeOf(error.cause) === unknownShard;
