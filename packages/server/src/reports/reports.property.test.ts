@@ -429,7 +429,7 @@ test('every report is that of the model, whatever happened between two askings, 
     fc.asyncProperty(history, question, async (lived, last) => {
       await check(await live(lived), last);
     }),
-    { numRuns: runs(3, 60) },
+    { numRuns: runs(3, 30) },
   );
   const questions = fc.sample(question, worlds.length);
   await restart();
@@ -443,14 +443,14 @@ test('every report is that of the model, whatever happened between two askings, 
 test('totals are those of the model where most events follow another one of their session', async () => {
   await fc.assert(
     fc.asyncProperty(busyHistory, async (lived) => void (await live(lived))),
-    { numRuns: runs(3, 60) },
+    { numRuns: runs(3, 30) },
   );
 });
 
 test('the first of many groups are those of the model', async () => {
   await fc.assert(
     fc.asyncProperty(crowdedHistory, async (lived) => void (await live(lived))),
-    { numRuns: runs(3, 60) },
+    { numRuns: runs(3, 30) },
   );
 });
 
