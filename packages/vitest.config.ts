@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { patienceMilliseconds } from './tracker/test/patience.ts';
 import { LongestFirst } from './vitest.order.ts';
 
 /** In a browser: Chromium alone, then all three engines. */
@@ -75,7 +76,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // A test that asserts nothing fails.
     // What is waited for may take its time on a busy machine.
-    expect: { requireAssertions: true, poll: { timeout: 300_000 } },
+    expect: { requireAssertions: true, poll: { timeout: patienceMilliseconds } },
     // A tier that lacks a program fails with its name. PostgreSQL is started by the first file that asks for it.
     globalSetup: ['packages/vitest.needs.ts', 'packages/server/test/fixtures/postgres/setup.ts'],
     // `npm run check:coverage`. What runs in processes and threads of their own isn't counted.

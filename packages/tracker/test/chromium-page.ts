@@ -6,9 +6,11 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from 'vitest';
 import { buildTracker } from '../build/build.ts';
 import { launchChromium } from './chromium.ts';
+import { patienceMilliseconds } from './patience.ts';
 import { fillSnippet, openRecorder, type Recorder } from './recorder.ts';
 
-export const soon = <T>(look: () => T | Promise<T>) => vi.waitFor(look, { timeout: 300_000, interval: 25 });
+export const soon = <T>(look: () => T | Promise<T>) =>
+  vi.waitFor(look, { timeout: patienceMilliseconds, interval: 25 });
 export const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** The tracker as built now, in no folder that another test reads. */

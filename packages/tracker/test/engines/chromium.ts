@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
+import { patienceMilliseconds } from '../patience.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
 import { crash, findDescendants, killGroup, startGroup, waitFor } from './processes.ts';
 
@@ -31,6 +32,7 @@ const args = [
 
 const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
   const page = await context.newPage();
+  page.setDefaultTimeout(patienceMilliseconds);
   const tab: Tab = {
     goto: async (to) => {
       await page.goto(to);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { patienceMilliseconds } from '../patience.ts';
 import type { Session } from './engine.ts';
 import { describeEngines } from './engines.ts';
 
@@ -56,9 +57,9 @@ describeEngines('the harness', (engine) => {
     ]);
     await one.close();
     if (engine.hearsClosing)
-      await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /one`), 300_000);
+      await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /one`), patienceMilliseconds);
     await two.goto(`${site}/three`);
-    await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /two`), 300_000);
+    await vi.waitFor(() => expect(received).toContain(`POST localhost:${port}/left /two`), patienceMilliseconds);
     expect(await two.run(() => isSecureContext && 'locks' in navigator)).toBe(true);
   });
 

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
+import { patienceMilliseconds } from '../patience.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
 import { createAddAuthenticator, marionettePreferences } from './marionette.ts';
 import { adoptGroup, crash, findDescendants, killGroup } from './processes.ts';
@@ -33,6 +34,7 @@ const throughProxy = (port: number) => ({
 
 const openTab = async (browser: Browser, url: string, addAuthenticator: Tab['addAuthenticator']): Promise<Tab> => {
   const page = await browser.newPage();
+  page.setDefaultTimeout(patienceMilliseconds);
   const tab: Tab = {
     goto: async (to) => {
       await page.goto(to);

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { patienceMilliseconds } from '../patience.ts';
 
 const running = new Set<ChildProcess>();
 
@@ -83,7 +84,7 @@ export const crash = async (processes: readonly number[]): Promise<void> => {
 export const waitFor = async <Answer>(
   what: string,
   ask: () => Answer | undefined | Promise<Answer | undefined>,
-  milliseconds = 300_000,
+  milliseconds = patienceMilliseconds,
 ): Promise<Answer> => {
   const end = performance.now() + milliseconds;
   for (;;) {
