@@ -175,7 +175,7 @@ test(`no deadlock in ${lastsMs / minuteMs} minutes in which four servers log, li
   report(context, {
     fault: 'Citus: the same people changed by four servers',
     count: `${lastsMs / minuteMs} minutes: ${told}`,
-    result: `0 deadlocks in the logs of the nodes, ${failures.length} answers from 500 on`,
+    result: `0 deadlocks in the logs of the nodes; refused with 503: ${failures.length}`,
     weakened: `locks other users as well, in any order: ${weakened.deadlocks.length} deadlocks in ${weakenedLastsMs / minuteMs} minutes`,
   });
 });
