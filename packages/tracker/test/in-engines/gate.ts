@@ -12,6 +12,8 @@ export interface Gate {
   readonly url: string;
   /** What has come through so far: `POST /update`. */
   readonly requests: string[];
+  /** How many were refused because it was busy. */
+  refused: number;
   /** Answers 503 to everything while true, as the server does when its store can't keep up. */
   isBusy: boolean;
   /** Nobody listens from here on; requests under way are cut off. */
@@ -75,8 +77,9 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
 
   const up = async (): Promise<void> => {
     server = createServer((request, response) => {
-      if (gate.isBusy) request.resume().on('end', () => answerBusy(response));
-      else pass(request, response);
+      if (!gate.isBusy) return pass(request, response);
+      gate.refused += 1;
+      request.resume().on('end', () => answerBusy(response));
     });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
@@ -86,6 +89,7 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
   const gate: Gate = {
     url: `http://127.0.0.1:${port}`,
     requests: [],
+    refused: 0,
     isBusy: false,
     down: () =>
       new Promise((resolve) => {
