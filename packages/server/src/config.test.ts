@@ -156,9 +156,9 @@ describe.each([
     'REPORTS_SECONDS',
     [
       ['1', 1],
-      ['3600', 3_600],
+      ['240', 240],
     ],
-    ['0', '3601', '10s'],
+    ['0', '241', '10s'],
   ],
   ['METRICS_TOKEN', ['a'.repeat(22), 'b_-'.repeat(40)], ['a'.repeat(21), 'a '.repeat(20), 'é'.repeat(30)]],
   [

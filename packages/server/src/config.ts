@@ -286,8 +286,8 @@ export const settings = {
     flag: '--reports-seconds <seconds>',
     means:
       'how long a report may take, beside the time that it waits for what is new in its account, which may be as long',
-    form: 'a whole number of seconds from 1 to 3600',
-    schema: wholeNumber(1, 3_600),
+    form: 'a whole number of seconds from 1 to 240',
+    schema: wholeNumber(1, 240),
     fallback: '10',
   },
   metricsToken: {

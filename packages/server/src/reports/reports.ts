@@ -16,9 +16,9 @@ export interface ReportsOptions {
   readonly threads: number;
   /** Receives why the engine failed. The report itself is refused. */
   readonly onFault?: (error: Error) => void;
-  /** How long a query may take. */
+  /** How long a query may take; less than `orderMilliseconds`. */
   readonly limitMilliseconds?: number;
-  /** How long a report waits for what is new of its account. The first report builds files, which goes on when it is refused. */
+  /** How long a report waits for what is new of its account; as long as a query may take unless given. The first report builds files, which goes on when it is refused. */
   readonly buildMilliseconds?: number;
   /** After this time an order that has no reply ends the process. */
   readonly orderMilliseconds?: number;
@@ -125,7 +125,7 @@ export const createReports = ({
   threads,
   onFault = () => {},
   limitMilliseconds = 10_000,
-  buildMilliseconds = 10_000,
+  buildMilliseconds = limitMilliseconds,
   orderMilliseconds = 5 * 60_000,
   idleMilliseconds = 5 * 60_000,
   eventsOfFile = 1_000_000,

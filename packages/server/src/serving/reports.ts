@@ -137,7 +137,6 @@ export const openReports = async ({ store, config, log }: ReportsOptions): Promi
     memory: config.reportsMemory * megabyte,
     threads: Math.min(config.reportsThreads, availableParallelism()),
     limitMilliseconds: config.reportsSeconds * 1_000,
-    buildMilliseconds: config.reportsSeconds * 1_000,
     onFault: (err) => log.error({ err }, 'reports failed'),
   });
   // An erased event leaves the files within a minute.

@@ -96,7 +96,7 @@ const changeSomething = async (
 interface Done {
   /** How often each operation was answered 200. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The statuses from 500 on, with their codes. On a slow machine a change waits too long for the others, and is refused with 503. */
+  /** The statuses from 500 on, with their codes. */
   readonly failures: readonly string[];
   /** The lines of the nodes' logs that tell of one. */
   readonly deadlocks: readonly string[];
@@ -160,8 +160,7 @@ test(`no deadlock in ${lastsMs / minuteMs} minutes in which four servers log, li
   timeout: lastsMs + 60 * minuteMs,
 }, async (context) => {
   const { counts, failures, deadlocks } = await changeTogether(lastsMs);
-  const faults = failures.filter((failure) => failure !== '503 not_kept');
-  expect({ faults, deadlocks }).toEqual({ faults: [], deadlocks: [] });
+  expect({ failures, deadlocks }).toEqual({ failures: [], deadlocks: [] });
   for (const operation of ['logEvents', 'createContact', 'linkUser', 'mergeContact', 'eraseContact'])
     expect(counts[operation]).toBeGreaterThan(0);
   const weakened = await changeTogether(
@@ -175,7 +174,7 @@ test(`no deadlock in ${lastsMs / minuteMs} minutes in which four servers log, li
   report(context, {
     fault: 'Citus: the same people changed by four servers',
     count: `${lastsMs / minuteMs} minutes: ${told}`,
-    result: `0 deadlocks in the logs of the nodes; refused with 503: ${failures.length}`,
+    result: '0 deadlocks in the logs of the nodes, 0 answers from 500 on',
     weakened: `locks other users as well, in any order: ${weakened.deadlocks.length} deadlocks in ${weakenedLastsMs / minuteMs} minutes`,
   });
 });

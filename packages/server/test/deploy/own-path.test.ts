@@ -244,7 +244,7 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     // The connection is open, and has its first bytes.
     await expect.poll(() => text).toContain(':');
     await log({ from: '127.0.0.4' }, { eventUUID: 'seen-in-a-stream' });
-    await expect.poll(() => text).toContain('seen-in-a-stream');
+    await expect.poll(() => text, { timeout: 10_000 }).toContain('seen-in-a-stream');
     stream.destroy();
   });
 

@@ -90,8 +90,9 @@ describe('the systemd unit', () => {
     // strace passes no signal on: the server is the process that it began with.
     const [pid] = readFileSync(trace, 'utf8').split(' ', 1);
     process.kill(Number(pid), 'SIGTERM');
-    // 1: it had not stopped after five seconds, because strace makes it slow.
-    expect([0, 1]).toContain((await running.ended).code);
+    const { code, stderr } = await running.ended;
+    // strace makes it slow: a stop may be given up after five seconds, and for no other reason.
+    expect(code).toBe(stderr.includes('the stop took too long') ? 1 : 0);
 
     const traced = readFileSync(trace, 'utf8');
     const found = (pattern: RegExp): string[] => [

@@ -20,7 +20,7 @@ const times = Number(process.env.DELIVERY_TIMES ?? 3);
 const nths = Array.from({ length: times }, (_, nth) => nth);
 
 /** A machine may be busy: what has not come by then is late. */
-const patienceMilliseconds = 120_000;
+const patienceMilliseconds = 30_000;
 /** For what might come twice. */
 const afterwardsMilliseconds = 500;
 

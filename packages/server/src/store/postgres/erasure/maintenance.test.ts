@@ -55,7 +55,7 @@ test('while nothing is written, most checks are left out', async () => {
   await new Promise((resolve) => setTimeout(resolve, 3_500));
   expect(search).toHaveBeenCalledTimes(1);
   maintenance.noteWrite();
-  await expect.poll(() => search.mock.calls.length).toBe(2);
+  await expect.poll(() => search.mock.calls.length, { timeout: 5_000 }).toBe(2);
   await maintenance.close();
 });
 

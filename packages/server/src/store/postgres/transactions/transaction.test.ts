@@ -104,6 +104,18 @@ describe('a transaction', () => {
       expect(await writing).toEqual([today + 4]);
       expect(await daysOn()).toEqual([4, 4, 4, 4]);
     });
+
+    test('waits for no more than two accounts that are held', async () => {
+      const holder = await pool.take(0);
+      const locks = accounts.map((held) => `pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(held)})`);
+      await holder.script(`BEGIN; SELECT ${locks.join(', ')}`);
+      const taking = vi.spyOn(pool, 'take');
+      await expect(writeOn(5, ...accounts)).rejects.toMatchObject({ code: 'not_kept' });
+      // For the work, for all days, and for two.
+      expect(taking).toHaveBeenCalledTimes(4);
+      await holder.rollBack();
+      holder.release(false);
+    });
   });
 
   test('that is refused leaves nothing, and remembers nothing', async () => {
