@@ -1,7 +1,8 @@
 // A worker that answers nothing any more, though its connections stay: it takes no connection from the accounts of the other.
 import { expect, test } from 'vitest';
 import { asking } from '../fixtures/postgres/asking.ts';
-import { freePort, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { freePort } from '../tools/ports.ts';
+import { startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { freezeNode } from './cluster.ts';
 import { type Account, useOwnCluster } from './tools/own-cluster.ts';
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { readConfig } from '../../src/config.ts';
 import { temporaryFolder } from '../fixtures/command.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
-import { freePort } from '../tools/served.ts';
+import { freePort } from '../tools/ports.ts';
 import { build, type Stage, startInStage, takeInstalled } from './dockerfile.ts';
 
 const context = fileURLToPath(new URL('../../../../', import.meta.url));

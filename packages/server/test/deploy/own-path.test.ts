@@ -14,7 +14,7 @@ import { type Serving, serve } from '../../src/serving/serve.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
 import { soon } from '../fixtures/patience.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
-import { freePort } from '../tools/served.ts';
+import { freePort } from '../tools/ports.ts';
 import { checkOwnPath, checkShown } from './own-path-check.ts';
 
 interface Here {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { start, temporaryFolder } from '../fixtures/command.ts';
 import { describeGuide, type GuideSite, openGuideSite } from '../tools/guide-site.ts';
-import { freePort } from '../tools/served.ts';
+import { freePort } from '../tools/ports.ts';
 
 const wordpress = process.env.WORDPRESS_PATH ?? '/usr/share/wordpress';
 const here = fileURLToPath(new URL('wordpress/', import.meta.url));

@@ -10,8 +10,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { restoreStore } from '../../src/store/open.ts';
 import { soon } from '../fixtures/patience.ts';
 import { times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const drills = times({ quick: 1, full: 20 });

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { makeAccount, startServed, stopServed } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { endingWithoutDescriptors, withoutBoundOnConnections } from '../weaknesses/http.ts';
 

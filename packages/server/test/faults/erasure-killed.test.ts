@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { backupStore } from '../../src/store/open.ts';
 import { times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { acknowledgingErasuresEarly } from '../weaknesses/store.ts';
 

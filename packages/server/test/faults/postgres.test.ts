@@ -2,8 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { freePort, type Served, startServed, stopServed } from '../tools/served.ts';
+import { type Served, startServed, stopServed } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { acknowledgingEarlyOnPostgres, withoutSyncOnPostgres } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { makeAccount, startServed, stopServed } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { storingRepeats } from '../weaknesses/store.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../tools/served.ts';
+import { freePort } from '../tools/ports.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const startMilliseconds = 60_000;

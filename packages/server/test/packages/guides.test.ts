@@ -12,7 +12,7 @@ import { readConfig } from '../../src/config.ts';
 import { scriptTag } from '../../src/script-tag.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
-import { freePort } from '../tools/served.ts';
+import { freePort } from '../tools/ports.ts';
 import { createNewcomer } from './newcomer.ts';
 
 /** In milliseconds: for a busy machine. */

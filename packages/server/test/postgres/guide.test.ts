@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { firsthandJSON, start, startServer, temporaryFolder } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
 import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
-import { freePort } from '../tools/served.ts';
+import { freePort } from '../tools/ports.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 

@@ -5,8 +5,9 @@ import { limits } from '@firsthand/contract/limits';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { withoutBoundOnClaims, withoutBoundOnLinksOfContact, withoutBoundOnLinksOfUser } from '../weaknesses/store.ts';
 

@@ -7,16 +7,9 @@ import { backupStore } from '../../src/store/open.ts';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { forgetAudit } from '../fixtures/audit-log.ts';
 import { createRandom, quantile, times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import {
-  browserToken,
-  freePort,
-  makeAccount,
-  type Served,
-  startServed,
-  stopServed,
-  withoutLimits,
-} from '../tools/served.ts';
+import { browserToken, makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { keepingLogAndUnusedSpace, withoutOverwriting } from '../weaknesses/store.ts';
 import { type Books, createBooks, differences } from './tools/books.ts';

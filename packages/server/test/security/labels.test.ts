@@ -5,7 +5,8 @@ import { createClient } from '@firsthand/client';
 import { BROWSER_MAP, OS_MAP } from 'bowser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, times } from '../tools/counts.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { freePort } from '../tools/ports.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { labelsOfAnyName } from '../weaknesses/http.ts';
 

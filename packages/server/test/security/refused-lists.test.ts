@@ -5,8 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import { times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { browserToken, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
 import { mixingSenders } from '../weaknesses/http.ts';
 

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quantile, times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
 import { report } from '../tools/report.ts';
 import {
   browserToken,
-  freePort,
   makeAccount,
   residentMegabytes,
   startServed,

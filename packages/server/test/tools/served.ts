@@ -1,8 +1,6 @@
 /** A server in a process of its own, as an operator starts it, to be hurt from outside. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import { defaultRateLimits, type RateLimits } from '../../src/http/access/rate-limits.ts';
@@ -12,26 +10,6 @@ import { openStore } from '../../src/store/open.ts';
 /** Runs what was built while that is newer than its sources, else the sources. */
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
-
-const portsPerProcess = 500;
-let asked = 0;
-/** Below the ports that the kernel gives away by itself, so that nobody else has it a moment later. */
-export const freePort = async (): Promise<number> => {
-  for (let tries = 0; tries < portsPerProcess; tries += 1) {
-    const port = 11_000 + (process.pid % 40) * portsPerProcess + (asked % portsPerProcess);
-    asked += 1;
-    const probe = createServer().listen(port, '127.0.0.1');
-    try {
-      await once(probe, 'listening');
-    } catch (error) {
-      if (['EADDRINUSE', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) continue;
-      throw error;
-    }
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
-  throw new Error('no port is free');
-};
 
 export interface ServeOptions {
   /** The `firsthand` command, when it is not our own. */

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { freePort } from '../../../server/test/tools/served.ts';
+import { freePort } from '../../../server/test/tools/ports.ts';
 import type { Session, Tab } from './engine.ts';
 import { answeredInTime, crash, findDescendants, killGroup, startGroup, waitFor } from './processes.ts';
 import { openScreen } from './screen.ts';

@@ -3,7 +3,7 @@
  * ephemeral whenever it is automated), so a session with a profile folder is driven through the inspector instead.
  */
 import { Builder, Capabilities, Key as keys, type WebDriver } from 'selenium-webdriver';
-import { freePort } from '../../../server/test/tools/served.ts';
+import { freePort } from '../../../server/test/tools/ports.ts';
 import type { Engine, Key, LaunchOptions, Session, Tab } from './engine.ts';
 import { answeredInTime, killGroup, startGroup, waitFor } from './processes.ts';
 import { openScreen } from './screen.ts';

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
-import { freePort, startServed } from '../../../server/test/tools/served.ts';
+import { freePort } from '../../../server/test/tools/ports.ts';
+import { startServed } from '../../../server/test/tools/served.ts';
 
 export interface Account {
   readonly browserToken: string;

@@ -2,7 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createLedger, judge, readEverything } from '../../faults/tools/ledger.ts';
-import { freePort, type Served, startServed, stopServed } from '../../tools/served.ts';
+import { freePort } from '../../tools/ports.ts';
+import { type Served, startServed, stopServed } from '../../tools/served.ts';
 import type { Node } from '../cluster.ts';
 import { type Followed, follow } from './followed.ts';
 import type { Account } from './own-cluster.ts';
