@@ -150,7 +150,10 @@ const changeTogether = async (milliseconds: number, main?: string): Promise<Done
   for (let nth = 0; nth < servers; nth += 1) served.push(await startServed('', await freePort(), { main, env }));
   // The first event makes the tables of its day, for which all others would wait.
   for (const { token } of accounts)
-    await createClient({ url: (served[0] as Served).url, token }).logEvent({ userUUID: 'first-browser', eventID: 1 });
+    await createClient({ url: (served[0] as Served).url, token }).logEvent({
+      userUUID: 'the-first-browser',
+      eventID: 1,
+    });
   const done = await load(
     accounts,
     served.map(({ url }) => url),
