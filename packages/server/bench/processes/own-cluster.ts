@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folderOf, nodes, startCluster, stopCluster } from '../../test/citus/cluster.ts';
 import { newClusterDatabase } from '../../test/citus/databases.ts';
-import { asByDefault, cpuSecondsOfPostgres, type OwnPostgres } from './own-postgres.ts';
+import { cpuSecondsOfPostgres, type OwnPostgres } from './own-postgres.ts';
 
 /** Calls `use` with a cluster that is deleted afterwards. A database is spread, with all tables, whatever its name. */
 export const withCluster = async <Value>(use: (cluster: OwnPostgres) => Promise<Value>): Promise<Value> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-citus-'));
   try {
-    const url = await startCluster(folder, Object.fromEntries(nodes.map((node) => [node, asByDefault])));
+    const url = await startCluster(folder);
     return await use({
       createDatabase: () => newClusterDatabase(url, folder),
       cpuSeconds: () => nodes.reduce((sum, node) => sum + cpuSecondsOfPostgres(folderOf(folder, node)), 0),

@@ -34,15 +34,11 @@ export const cpuSecondsOfPostgres = (folder: string): number => {
   return childrenOf(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), cpuSecondsOfEnded(pid) ?? 0);
 };
 
-/** Lines for postgresql.conf: tables are analyzed as often as by default, not as often as tests need it. */
-export const asByDefault = 'autovacuum_naptime = 1min\n';
-
 /** Calls `use` with a PostgreSQL that is deleted afterwards. */
 export const withPostgres = async <Value>(
   use: (postgres: OwnPostgres) => Promise<Value>,
-  { bin }: Pick<ServerOptions, 'bin'> = {},
+  options: Pick<ServerOptions, 'bin'> = {},
 ): Promise<Value> => {
-  const options = { settings: asByDefault, ...(bin && { bin }) };
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-postgres-'));
   await startPostgres(folder, options);
   try {
