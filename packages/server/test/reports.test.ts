@@ -358,7 +358,7 @@ describe('reports of a store', () => {
       isWriting = false;
     });
     const write = async (writer: number) => {
-      for (let round = 0; round < 6 || (asked < 3 && round < 200); round += 1) {
+      for (let round = 0; round < 6 || (asked < 3 && isWriting); round += 1) {
         const userUUID = `visitor-number-${writer}-${round}`;
         await site.server.log({ userUUID });
         logged += 1;
