@@ -371,7 +371,7 @@ describe('reports of a store', () => {
     const writing = Promise.all(Array.from({ length: 24 }, (_, writer) => write(writer))).finally(() => {
       isWriting = false;
     });
-    // What fails is thrown below.
+    // The `await` below throws its failure.
     writing.catch(() => {});
     const [question] = questionsOf(site) as [Extract<Question, { report: 'totals' }>];
     for (; isWriting; asked += 1) {

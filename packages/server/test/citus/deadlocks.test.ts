@@ -148,7 +148,7 @@ const changeTogether = async (milliseconds: number, main?: string): Promise<Done
   const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
   const served: Served[] = [];
   for (let nth = 0; nth < servers; nth += 1) served.push(await startServed('', await freePort(), { main, env }));
-  // The first event makes the tables of its day, for which all others would wait.
+  // The first event creates the tables of its day, and all other writes wait for that.
   for (const { token } of accounts)
     await createClient({ url: (served[0] as Served).url, token }).logEvent({
       userUUID: 'the-first-browser',

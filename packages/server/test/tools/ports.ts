@@ -1,4 +1,4 @@
-/** Ports for the servers of tests: each process that runs tests gives away its own. */
+/** Free ports for the servers of tests. Each process that runs tests has a block of its own. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
@@ -19,8 +19,8 @@ const tryToListen = async (port: number): Promise<Server | undefined> => {
 };
 
 /**
- * Takes a block of ports for this process, by listening on its first until the process ends. With a port that two took to be free,
- * one would ask the other's server until its own has started.
+ * Takes a block of ports by listening on its first one until this process ends. Without blocks, two processes could find the same port
+ * free; one of them would then send its requests to the other's server until its own has started.
  */
 const takeBlock = async (): Promise<number> => {
   for (let tries = 0; tries < blocks; tries += 1) {
@@ -32,19 +32,24 @@ const takeBlock = async (): Promise<number> => {
   throw new Error('no block of ports is free');
 };
 
-let block: Promise<number> | undefined;
-let asked = 0;
-/** Below the ports that the kernel gives away by itself, so that nobody else has it a moment later. */
-export const freePort = async (): Promise<number> => {
-  block ??= takeBlock();
-  const first = await block;
-  for (let tries = 1; tries < portsPerBlock; tries += 1) {
-    asked += 1;
-    const port = first + 1 + (asked % (portsPerBlock - 1));
-    const probe = await tryToListen(port);
-    if (!probe) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
-  throw new Error('no port is free');
+/** Returns a function that returns free ports of one block. The block is taken at its first call. */
+export const createPorts = (): (() => Promise<number>) => {
+  let block: Promise<number> | undefined;
+  let asked = 0;
+  return async () => {
+    block ??= takeBlock();
+    const first = await block;
+    for (let tries = 1; tries < portsPerBlock; tries += 1) {
+      asked += 1;
+      const port = first + 1 + (asked % (portsPerBlock - 1));
+      const probe = await tryToListen(port);
+      if (!probe) continue;
+      await new Promise((resolve) => probe.close(resolve));
+      return port;
+    }
+    throw new Error('no port is free');
+  };
 };
+
+/** Returns a free port. The kernel does not assign ports of this range by itself, so the port stays free. */
+export const freePort = createPorts();

@@ -243,7 +243,7 @@ describe('the order', () => {
     const { servers } = await openServers(4);
     const site = await createSite(servers[0]);
     const [follower, ...writers] = servers;
-    // The first event makes the tables of its day, for which all others would wait.
+    // The first event creates the tables of its day, and all other writes wait for that.
     await logAt(follower, site, site.time, {});
     let isWriting = true;
     const writing = Promise.all(
@@ -259,7 +259,7 @@ describe('the order', () => {
     ).finally(() => {
       isWriting = false;
     });
-    // What fails is thrown below, when the follower has ended.
+    // The `await` below throws its failure.
     writing.catch(() => {});
     const followed: StoredEvent[] = [];
     for (let beyond = 0, isLast = false; !isLast; ) {
