@@ -5,7 +5,7 @@ import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { soon } from '../../../test/fixtures/patience.ts';
-import { altering, countWaiting } from '../../../test/fixtures/postgres/asking.ts';
+import { altering, untilWaiting } from '../../../test/fixtures/postgres/asking.ts';
 import { asking, newDatabase } from '../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import {
@@ -592,7 +592,7 @@ test('what another server lists while this one waits to list it is listed once, 
       [account],
     );
     const logging = logAt(one, site, site.time, { eventID: 77, attributes: [] });
-    await vi.waitFor(async () => expect(await countWaiting(databaseURL)).toBe(1), soon);
+    await untilWaiting(databaseURL, 1);
     await other.query('COMMIT');
     expect((await logging).every(isKept)).toBe(true);
   } finally {

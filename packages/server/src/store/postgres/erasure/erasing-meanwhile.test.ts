@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
 import { soon } from '../../../../test/fixtures/patience.ts';
+import { untilWaiting } from '../../../../test/fixtures/postgres/asking.ts';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import {
@@ -170,19 +171,6 @@ const beside = async (databaseURL: string): Promise<pg.Client> => {
   return client;
 };
 
-/** Until somebody waits for a lock. */
-const untilOneWaits = (databaseURL: string) =>
-  vi.waitFor(
-    async () =>
-      expect(
-        await asking(
-          databaseURL,
-          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-        ),
-      ).not.toEqual([]),
-    soon,
-  );
-
 const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => false).catch(() => false), wait(50).then(() => true)]);
 
@@ -200,7 +188,7 @@ test('what names a contact waits for its erasure and finds it gone, and nobody e
     // As somebody who adds to the refused requests: it is the last that an erasure waits for.
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.refused} + ${site.account})`);
     const erasing = site.erase(contactUUID);
-    await untilOneWaits(databaseURL);
+    await untilWaiting(databaseURL, 1);
     expect(await isPending(erasing)).toBe(true);
 
     const { account, time } = site;
@@ -254,7 +242,7 @@ test('an erasure waits for what is being said of its users, and takes nothing th
     );
     await site.server.log({ userUUID: laptop, eventUUID: 'event-of-ben' });
     const erasing = site.erase(contactUUID);
-    await untilOneWaits(databaseURL);
+    await untilWaiting(databaseURL, 1);
     expect(await isPending(erasing)).toBe(true);
     await client.query('COMMIT');
     await erasing;

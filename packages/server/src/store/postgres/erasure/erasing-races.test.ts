@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';
 import { soon } from '../../../../test/fixtures/patience.ts';
+import { untilWaiting } from '../../../../test/fixtures/postgres/asking.ts';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import {
@@ -155,10 +156,10 @@ test('a refused request that is sent again for a contact that is erased waits fo
   await beside(databaseURL, async (client) => {
     await client.query('BEGIN; SELECT 1 FROM statement FOR UPDATE');
     const erasing = site.erase(contactUUID);
-    await wait(200);
+    await untilWaiting(databaseURL, 1);
     const request = { account, ...contactChange({ contactUUID, time, fields: { contactTitle: 'Dr' } }) };
     const replaying = store.replayRefused({ refused, write: 'updateContact', request });
-    await wait(200);
+    await untilWaiting(databaseURL, 2);
     await client.query('COMMIT');
     await erasing;
     // It went with the contact.
@@ -175,7 +176,7 @@ test('writes with new IDs and an erasure don’t wait for each other', async () 
   await beside(databaseURL, async (client) => {
     await client.query(`BEGIN; SELECT 1 FROM account_position WHERE account = ${account} FOR NO KEY UPDATE`);
     const creating = site.server.createContact({ userUUID: newID('visitor-of-ann'), address: ann, tags: ['new'] });
-    await wait(200);
+    await untilWaiting(databaseURL, 1);
     const events = [newEvent({ eventTime: time, userUUID: null, contactUUID, eventID: 77 })];
     const logging = other.logEvents({ account, token: server.token, browser: false, receivedTime: time, events });
     await wait(200);
