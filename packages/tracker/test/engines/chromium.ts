@@ -97,9 +97,19 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       return path ? `ws://127.0.0.1:${port}${path}` : undefined;
     });
     const browser: Browser = await playwright.connectOverCDP(address);
+    const openHere = (url: string) => openTab(browser.contexts()[0] as BrowserContext, url);
     return {
-      openTab: (url) => openTab(browser.contexts()[0] as BrowserContext, url),
-      crashTabs: () => crash(findDescendants(leader, /--type=renderer/)),
+      openTab: openHere,
+      crashTabs: async () => {
+        await crash(findDescendants(leader, /--type=renderer/));
+        // Chromium keeps a process in reserve for the next tab. A busy Chromium notices late that it is gone, too.
+        const lives = async () => {
+          const tab = await openHere('about:blank');
+          await tab.close();
+          return true;
+        };
+        await waitFor('a tab that lives', () => lives().catch(() => undefined));
+      },
       kill,
       close: async () => {
         const devtools = await browser.newBrowserCDPSession().catch(() => undefined);

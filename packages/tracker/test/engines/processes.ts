@@ -95,7 +95,10 @@ export const waitFor = async <Answer>(
   }
 };
 
-/** What a driver answers. Throws after so long: a script whose page is left at that moment may never be answered. */
+/** A driver did not answer in time. */
+export class NoAnswer extends Error {}
+
+/** What a driver answers. Throws NoAnswer after so long: a script whose page is left at that moment may never be answered. */
 export const answeredInTime = async <Answer>(
   what: string,
   answer: Promise<Answer>,
@@ -103,7 +106,7 @@ export const answeredInTime = async <Answer>(
 ): Promise<Answer> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer to ${what}`)), milliseconds);
+    timer = setTimeout(() => reject(new NoAnswer(`no answer to ${what}`)), milliseconds);
   });
   try {
     return await Promise.race([answer, late]);

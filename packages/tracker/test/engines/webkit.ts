@@ -5,11 +5,13 @@
 import { Builder, Capabilities, Key as keys, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '../../../server/test/tools/ports.ts';
 import type { Engine, Key, LaunchOptions, Session, Tab } from './engine.ts';
-import { answeredInTime, killGroup, startGroup, waitFor } from './processes.ts';
+import { answeredInTime, killGroup, NoAnswer, startGroup, waitFor } from './processes.ts';
 import { openScreen } from './screen.ts';
 import { launchInspected, miniBrowserPath } from './webkit-inspected.ts';
 
 const driverPath = '/usr/bin/WebKitWebDriver';
+/** How many tabs in a row may be lost before the driver counts as broken. */
+const mostTabsLost = 3;
 
 /** By WebDriver's code points (section 17.4.2, Keyboard Actions). */
 const codes: Readonly<Record<Key, string>> = {
@@ -59,7 +61,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
     const first = await driver.getWindowHandle();
     const take = createTurns(driver);
 
-    const openTab = async (url: string): Promise<Tab> => {
+    const openOne = async (url: string): Promise<Tab> => {
       const handle = await take(first, async () => {
         await driver.switchTo().newWindow('tab');
         return driver.getWindowHandle();
@@ -91,6 +93,19 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       };
       await tab.goto(url);
       return tab;
+    };
+
+    // Once, a new tab answered no script for five minutes, while tabs opened before and after it did.
+    const openTab = async (url: string): Promise<Tab> => {
+      for (let nth = 1; ; nth += 1) {
+        const tab = await openOne(url);
+        // A page may make every script fail. That is an answer.
+        const answer = await tab.run(() => true).catch((error) => error);
+        if (!(answer instanceof NoAnswer)) return tab;
+        if (nth === mostTabsLost) throw answer;
+        console.error(`WebKitWebDriver has lost a tab: ${url} is opened again`);
+        await answeredInTime('the closing of a tab', tab.close()).catch(() => {});
+      }
     };
 
     return {

@@ -102,9 +102,9 @@ describeEngines('consent', (engine) => {
     await arrived(1);
     shop.gate.isBusy = true;
     try {
-      const before = shop.gate.refused;
+      const before = shop.gate.refused.length;
       await tab.run(() => tracker.log(1, { line: 0, nth: 1 }));
-      await waitFor('the request', () => shop.gate.refused > before || undefined);
+      await waitFor('the request', () => shop.gate.refused.length > before || undefined);
       await tab.run(() => tracker.consent(false));
       // What was on its way then arrives.
       await pause(soonMilliseconds);

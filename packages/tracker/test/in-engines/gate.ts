@@ -12,9 +12,9 @@ export interface Gate {
   readonly url: string;
   /** What has come through so far: `POST /update`. */
   readonly requests: string[];
-  /** How many were refused because it was busy. */
-  refused: number;
-  /** Answers 503 to everything while true, as the server does when its store can't keep up. */
+  /** The requests that were refused because it was busy: `POST /update`. */
+  readonly refused: string[];
+  /** Answers 503 to each POST while true, as the server does when its store can't keep up. All else passes. */
   isBusy: boolean;
   /** Nobody listens from here on; requests under way are cut off. */
   down(): Promise<void>;
@@ -77,8 +77,9 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
 
   const up = async (): Promise<void> => {
     server = createServer((request, response) => {
-      if (!gate.isBusy) return pass(request, response);
-      gate.refused += 1;
+      const { method, url: path } = request;
+      if (!gate.isBusy || method !== 'POST') return pass(request, response);
+      gate.refused.push(`${method} ${path}`);
       request.resume().on('end', () => answerBusy(response));
     });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -89,7 +90,7 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
   const gate: Gate = {
     url: `http://127.0.0.1:${port}`,
     requests: [],
-    refused: 0,
+    refused: [],
     isBusy: false,
     down: () =>
       new Promise((resolve) => {

@@ -74,8 +74,8 @@ export const countStored = (
   return sum;
 };
 
-/** Notes the tally for the table, and fails unless all of so many events were stored once, in order and in time. */
-export const expectAllOnce = ({ task }: TestContext, tally: Tally, events: number): void => {
+/** Notes the tally for the table, and fails with `details` unless all of so many events were stored once, in order and in time. */
+export const expectAllOnce = ({ task }: TestContext, tally: Tally, events: number, details = ''): void => {
   task.meta.delivery = tally;
-  expect(tally).toEqual({ times: tally.times, storedOnce: events, lost: 0, twice: 0, outOfOrder: 0, late: 0 });
+  expect(tally, details).toEqual({ times: tally.times, storedOnce: events, lost: 0, twice: 0, outOfOrder: 0, late: 0 });
 };
