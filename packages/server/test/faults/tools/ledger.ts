@@ -67,15 +67,21 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
 
   const count = (name: string) => endings.set(name, (endings.get(name) ?? 0) + 1);
 
-  /** A read that is refused shows nothing, and promises nothing. */
+  /** A read that is refused shows nothing, and promises nothing. An event that was sent again may be older than the newest page. */
   const read = async (token: string, event: Sent): Promise<void> => {
     const url = readBack[made % readBack.length];
-    const query = `userUUID=${event.userUUID}&limit=100`;
+    const headers = { Authorization: `Bearer ${token}` };
+    let cursor = '';
     try {
-      const response = await fetch(`${url}/event/getEvent?${query}`, { headers: { Authorization: `Bearer ${token}` } });
-      const page = (await response.json()) as { event: Sent[] };
-      count(`read ${response.status}`);
-      if (response.ok && !page.event.some(({ eventUUID }) => eventUUID === event.eventUUID)) unseen.push(keyOf(event));
+      do {
+        const query = `userUUID=${event.userUUID}&limit=${cursor === '' ? 100 : 1_000}&cursor=${encodeURIComponent(cursor)}`;
+        const response = await fetch(`${url}/event/getEvent?${query}`, { headers });
+        const page = (await response.json()) as { event: Sent[]; nextCursor: string };
+        if (cursor === '' || !response.ok) count(`read ${response.status}`);
+        if (!response.ok || page.event.some(({ eventUUID }) => eventUUID === event.eventUUID)) return;
+        cursor = page.nextCursor;
+      } while (cursor !== '');
+      unseen.push(keyOf(event));
     } catch (error) {
       count(`read ${causeOf(error)}`);
     }
