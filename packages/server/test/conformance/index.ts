@@ -77,11 +77,11 @@ const nouns = [
 
 /**
  * Declares the tests. `open` answers a new and empty store, which is closed after use. Most tests share one, each with
- * an account of its own in it, which is how a store is used, and quick where opening one takes long.
+ * an account of its own in it, which is how a store is used, and quick where opening one takes long. `start` answers when that is made.
  */
-export const describeStore = (name: string, open: Open): void => {
+export const describeStore = (name: string, open: Open, start?: () => number): void => {
   describe(name, () => {
-    const newSite = useSites(open);
+    const newSite = useSites(open, start);
     for (const describeNoun of nouns) describeNoun(newSite, open);
   });
 };
