@@ -110,7 +110,7 @@ const listEnded = async (clusterURL: string, run: string): Promise<string[]> => 
   });
 };
 
-/** Closes these, because Citus keeps three connections to each node for every one. */
+/** Closes these, because Citus runs a process on each node for every one, which has nine connections on the cluster of TEST_CITUS_URL. */
 const closeEnded = async (clusterURL: string, run: string): Promise<void> => {
   if ((await listEnded(clusterURL, run)).length === 0) return;
   // Two processes that close the same database at once fail.

@@ -8,7 +8,14 @@ import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, nextStart } from '../fixtures/store.ts';
 import { moveShards } from './tools/moving.ts';
-import { isTwoPhase, logRemoteCommands, readShardParts, sentWhile, spreadStatements } from './tools/remote-commands.ts';
+import {
+  isTwoPhase,
+  logRemoteCommands,
+  type RemoteCommand,
+  readShardParts,
+  sentWhile,
+  spreadStatements,
+} from './tools/remote-commands.ts';
 
 /** So many that several are in each shard. */
 const count = 96;
@@ -110,4 +117,27 @@ test('at midnight the accounts of a machine begin the day together', async () =>
   expect(commits).toBeLessThanOrEqual(2 * fewCommits);
   for (const site of sites)
     expect((await site.events()).filter(({ eventUUID }) => eventUUID === 'event-of-midnight')).toHaveLength(1);
+});
+
+/** How many connections each session has to each machine. */
+const connectionsOf = (sent: readonly RemoteCommand[]): number[] => {
+  const connections = new Map<string, Set<string>>();
+  for (const { session, node, connection } of sent) {
+    const pair = `${session} to ${node}`;
+    connections.set(pair, (connections.get(pair) ?? new Set()).add(connection));
+  }
+  return [...connections.values()].map(({ size }) => size);
+};
+
+test('statements about all shards use one connection to each machine', async () => {
+  const [{ server, time }] = sites as [Site];
+  const { sent } = await sentWhile(async () => {
+    const other = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+    expect(await server.logAt(time + 31 * day, { eventUUID: 'event-of-another-month' })).toEqual([{ kept: true }]);
+    await other.close();
+  });
+  const sentWith = (part: string) => sent.filter(({ text }) => text.includes(part)).length;
+  expect(sentWith('DISTINCT account FROM public.erasure_')).toBeGreaterThanOrEqual(32);
+  expect(sentWith('ATTACH PARTITION')).toBeGreaterThanOrEqual(2 * 32);
+  expect(Math.max(...connectionsOf(sent))).toBe(1);
 });

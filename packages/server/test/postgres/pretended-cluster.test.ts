@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
+import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { nextStart } from '../fixtures/store.ts';
@@ -45,6 +45,33 @@ test('accounts that share a commit each have what they were sent, once', async (
       expect(await site.events({ userUUID: `user-of-${nth}` })).toHaveLength(3);
       expect(await site.count()).toBe(5);
     }
+    expect(await asking(databaseURL, 'SELECT FROM shard_call')).toEqual([]);
+  } finally {
+    await store.close();
+  }
+});
+
+test('repeats make few transactions run twice, however many are sent', async () => {
+  const databaseURL = await newMigratedDatabase();
+  await pretendCluster(databaseURL);
+  const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  try {
+    const { server } = await createSite(store, { time: nextStart() });
+    const log = (eventUUID: string) => server.log({ eventUUID });
+    // The first begins the day, and lists the event.
+    await log('event-first');
+    /** Each try of a transaction draws a number for its event. */
+    const triesOf = async (repeats: number): Promise<number> => {
+      const drawn = async () =>
+        Number((await asking<{ n: string }>(databaseURL, 'SELECT last_value AS n FROM event_order'))[0]?.n);
+      const before = await drawn();
+      for (let nth = 0; nth < repeats; nth += 1)
+        expect(await log('event-first')).toEqual([{ kept: false, duplicate: true }]);
+      return (await drawn()) - before;
+    };
+    expect(await triesOf(101)).toBe(101 + 1);
+    expect(await triesOf(202)).toBe(202 + 2);
+    expect(await log('event-second')).toEqual([{ kept: true }]);
   } finally {
     await store.close();
   }

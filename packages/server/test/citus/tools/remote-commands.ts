@@ -9,6 +9,8 @@ export interface RemoteCommand {
   readonly node: string;
   /** The session of the coordinator that has sent it: one number for each. */
   readonly session: number;
+  /** The number that Citus gives to that session's connection; '': it is done by the session itself. */
+  readonly connection: string;
 }
 
 /** Has all later sessions of a database log what they send; the coordinator's own part as well, if it has shards. */
@@ -29,7 +31,8 @@ interface Notice {
 const toCommand = (session: number, { message, detail = '' }: Notice): RemoteCommand[] => {
   const [, text] = /^(?:issuing|executing the command locally:) ([\s\S]*)$/.exec(message) ?? [];
   if (text === undefined) return [];
-  return [{ text, node: /^on server (.*) connectionId/.exec(detail)?.[1] ?? 'coordinator', session }];
+  const [, node = 'coordinator', connection = ''] = /^on server (.*) connectionId: (\d+)/.exec(detail) ?? [];
+  return [{ text, node, session, connection }];
 };
 
 /** The session of a server that listens to the others, and looks now and then. */

@@ -15,8 +15,8 @@ export interface Place {
 /** The places of accounts. */
 export interface Places {
   of(account: number): Promise<Place>;
-  /** Makes `of` ask again for accounts. */
-  forget(accounts: readonly number[]): void;
+  /** Makes `of` ask again for the machines of all shards. */
+  forget(): void;
 }
 
 /** Returns the machine that has the rows of an account. */
@@ -34,28 +34,92 @@ const mostRemembered = 50_000;
  */
 const millisecondsRemembered = 60_000;
 
+/** How long the earlier machines are used before the next try, when reading them has failed. */
+const millisecondsBetweenTries = 1_000;
+
+/** The machine of each shard of `account_position`. */
+type MachinesOfShards = ReadonlyMap<number, number>;
+
 type Ask = <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>;
 
-/** Returns a function that finds places on a connection to the coordinator, and remembers them. */
+/**
+ * Finds places on a connection to the coordinator, and remembers them. An account's shard changes only when Citus divides it; then no machine has the
+ * earlier one.
+ */
 export const createPlaces = (ask: Ask): Places => {
-  const remembered = new BoundedMap<number, { readonly place: Promise<Place>; readonly until: number }>(mostRemembered);
-  const find = (account: number): Promise<Place> => {
-    const sql = `SELECT groupid AS machine, shardid AS shard FROM pg_dist_placement
-      WHERE shardid = get_shard_id_for_distribution_column('account_position', $1::integer)`;
-    return ask((db) => db.one<Place>(sql, [account]));
+  const shards = new BoundedMap<number, Promise<number>>(mostRemembered);
+  let machines: MachinesOfShards | undefined;
+  /** As performance.now() counts. */
+  let until = 0;
+  let reading: Promise<MachinesOfShards> | undefined;
+
+  const shardOf = (account: number): Promise<number> => {
+    const known = shards.get(account);
+    if (known) return known;
+    const sql = "SELECT get_shard_id_for_distribution_column('account_position', $1::integer) AS shard";
+    const shard = ask((db) => db.one<Pick<Place, 'shard'>>(sql, [account])).then((row) => row.shard);
+    shards.set(account, shard);
+    shard.catch(() => shards.delete(account));
+    return shard;
   };
+
+  const readMachines = (): Promise<MachinesOfShards> => {
+    if (reading) return reading;
+    const sql = `SELECT shardid AS shard, groupid AS machine FROM pg_dist_placement JOIN pg_dist_shard USING (shardid)
+      WHERE logicalrelid = 'account_position'::regclass`;
+    const asked = ask((db) => db.all<Place>(sql)).then(
+      (places) => new Map(places.map(({ shard, machine }) => [shard, machine])),
+    );
+    reading = asked;
+    const end = (read?: MachinesOfShards): void => {
+      // `forget` was called after this was sent: it may be too old.
+      if (reading !== asked) return;
+      reading = undefined;
+      if (!read) return;
+      machines = read;
+      until = performance.now() + millisecondsRemembered;
+    };
+    asked.then(end, () => end());
+    return asked;
+  };
+
+  /** Waits only while no machines are known. A coordinator that is slow or away delays no account whose shard is known. */
+  const machinesOfShards = (): MachinesOfShards | Promise<MachinesOfShards> => {
+    if (!machines) return readMachines();
+    if (performance.now() > until) {
+      until = performance.now() + millisecondsBetweenTries;
+      readMachines().catch(() => {});
+    }
+    return machines;
+  };
+
+  const forget = (): void => {
+    machines = undefined;
+    reading = undefined;
+  };
+
+  const find = async (account: number): Promise<Place | undefined> => {
+    const [shard, ofShards] = await Promise.all([shardOf(account), machinesOfShards()]);
+    const machine = ofShards.get(shard);
+    return machine === undefined ? undefined : { machine, shard };
+  };
+
   return {
-    of(account) {
-      const known = remembered.get(account);
-      if (known && performance.now() < known.until) return known.place;
-      const place = find(account);
-      remembered.set(account, { place, until: performance.now() + millisecondsRemembered });
-      place.catch(() => remembered.delete(account));
-      return place;
+    async of(account) {
+      const known = await find(account);
+      if (known) return known;
+      // The shard was divided.
+      shards.delete(account);
+      const before = machines;
+      const divided = await find(account);
+      if (divided) return divided;
+      // The known machines are older than the division, unless another caller has read them again meanwhile.
+      if (machines === before) forget();
+      const found = await find(account);
+      if (!found) throw new Error(`no machine has the shard of account ${account}`);
+      return found;
     },
-    forget(accounts) {
-      for (const account of accounts) remembered.delete(account);
-    },
+    forget,
   };
 };
 

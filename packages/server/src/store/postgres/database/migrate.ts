@@ -1,7 +1,14 @@
 /** Migrates a database to the schema that this program knows. */
 import { newestOf, readMigrations } from '../../migrations.ts';
 import { StoreUnusable } from '../../unusable.ts';
-import { hasTable, lockKeys, type ScriptedConnection, type TakenConnection } from './connection.ts';
+import {
+  hasTable,
+  inParallelLocally,
+  lockKeys,
+  type ScriptedConnection,
+  setLocally,
+  type TakenConnection,
+} from './connection.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
 
@@ -28,6 +35,7 @@ export const migrate = async (db: TakenConnection): Promise<void> => {
   try {
     // Without time limits, because a migration may take long.
     await db.script('BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
+    if (db.isSpread) await setLocally(db, inParallelLocally);
     await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.migration})`, 'unhurried');
     // Waits until all writes have ended, and blocks new ones, because a write and a migration could deadlock on tables.
     await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.structure})`, 'unhurried');

@@ -8,7 +8,7 @@ import { openStore } from '../../open.ts';
 import { bigints, byteas, texts, uuids } from './arrays.ts';
 import { onOneConnection, type TakenConnection } from './connection.ts';
 import { aboutRows, inserting } from './row-statements.ts';
-import { readRows, type SpreadConnection, writeRows } from './sent-rows.ts';
+import { readRows, type SpreadConnection, writeIfNone, writeRows } from './sent-rows.ts';
 
 let databaseURL: string;
 /** Statements run on the machine of this account. */
@@ -77,7 +77,7 @@ const ordered = (rows: readonly Row[]): Row[] =>
   [0, 1].flatMap((shard) => rows.filter((row) => row.account % 2 === shard));
 
 const preparedIn = async (db: Connected): Promise<number> => {
-  const sql = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'firsthand\\_shard\\_%'";
+  const sql = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'shard\\_%'";
   return (await db.one<{ count: number }>(sql)).count;
 };
 
@@ -85,7 +85,8 @@ describe.each([
   ['prepared', true],
   ['planned each time', false],
 ])('statements that are %s', (_, isPrepared) => {
-  test.each([1, 2, 3, 9, 32, 33, 80])('get %i rows as they were sent', async (count) => {
+  // Three of five rows are in one shard: 426 are 256 there, the most that are prepared.
+  test.each([1, 2, 3, 9, 33, 426, 427])('get %i rows as they were sent', async (count) => {
     await connected(async (db) => {
       const rows = rowsOf(count);
       const told = await echo(db, isPrepared, rows);
@@ -98,11 +99,22 @@ describe.each([
 
 test('a statement is prepared once for a session and a shard, whatever its rows are', async () => {
   await connected(async (db) => {
-    for (const count of [1, 2, 5, 16, 1]) await echo(db, true, rowsOf(count));
+    for (const count of [1, 2, 1]) await echo(db, true, rowsOf(count));
     expect(await preparedIn(db)).toBe(1);
-    // So many rows are not prepared.
-    await echo(db, true, rowsOf(100));
-    expect(await preparedIn(db)).toBe(1);
+    for (const count of [5, 100, 1]) await echo(db, true, rowsOf(count));
+    expect(await preparedIn(db)).toBe(2);
+  });
+});
+
+test('a statement of many rows for a shard is not prepared, nor one of many bytes', async () => {
+  await connected(async (db) => {
+    await echo(db, true, rowsOf(427));
+    expect(await preparedIn(db)).toBe(0);
+    const [row] = rowsOf(1) as [Row];
+    await echo(db, true, [{ ...row, bytes: '5c'.repeat(200_000) }]);
+    expect(await preparedIn(db)).toBe(0);
+    await echo(db, true, rowsOf(426));
+    expect(await preparedIn(db)).toBe(2);
   });
 });
 
@@ -145,7 +157,53 @@ test('several statements are one command, and each writes its rows', async () =>
     expect(await db.all('SELECT account, contact, change FROM contact_changed ORDER BY account')).toEqual(
       accounts.map((account) => ({ account, contact: account, change: account })),
     );
-    expect(await preparedIn(db)).toBe(1);
+    expect(await preparedIn(db)).toBe(2);
     await db.script('ROLLBACK');
+  });
+});
+
+test.each([
+  ['prepared', true],
+  ['planned each time', false],
+])('a command tells whether its last statement, %s, has found something', async (_, isPrepared) => {
+  const changed = inserting('contact_changed', [
+    ['contact', 'bigint'],
+    ['change', 'bigint'],
+  ]);
+  const odd = aboutRows(
+    [['number', 'bigint']],
+    ({ given }) => `
+    WITH odd AS (SELECT number FROM ${given} WHERE number & 1 = 1)
+    SELECT number FROM odd`,
+    { isPrepared },
+  );
+  await connected(async (db) => {
+    const accounts = [1, 2, 3];
+    const find = (...sent: readonly number[]) => {
+      const numbers = bigints(sent, (number) => number);
+      return writeIfNone(
+        db,
+        { statement: changed, accounts, columns: [numbers, numbers] },
+        { statement: odd, accounts, columns: [numbers] },
+      );
+    };
+    await db.script('BEGIN');
+    expect(await find(2, 4, 6)).toBe(true);
+    expect(await db.all('SELECT change FROM contact_changed ORDER BY change')).toEqual([
+      { change: 2 },
+      { change: 4 },
+      { change: 6 },
+    ]);
+    expect(await db.all('SELECT FROM shard_call')).toEqual([]);
+    await db.script('ROLLBACK');
+    for (const sent of [
+      [3, 8, 10],
+      [8, 3, 10],
+      [8, 10, 3],
+    ]) {
+      await db.script('BEGIN');
+      expect(await find(...sent)).toBe(false);
+      await db.script('ROLLBACK');
+    }
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Statements about rows that are sent as arrays, of one account or of several. On a Citus cluster these are on one machine, and the same statement
- * runs there on the shards of each (0035-prepared-on-shards.sql): Citus plans a text with one table and `account = $1` once for a
+ * runs there on the shards of each (0036-prepared-once.sql): Citus plans a text with one table and `account = $1` once for a
  * connection, and any other each time, which takes longer than it runs (test/citus/README.md).
  */
 import type { AccountConnection, TakenConnection } from './connection.ts';
@@ -16,8 +16,8 @@ export interface SpreadConnection extends AccountConnection, Pick<TakenConnectio
 const readShards = `
   SELECT read_shards($2, $3, $4, $5, $6, $7, $8, $9, $10) AS rows FROM account_position WHERE account = $1`;
 const writeShards = `
-  INSERT INTO shard_call (account, ours, sqls, tables, bounds, integers, bigints, byteas, uuids, texts)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+  INSERT INTO shard_call (account, "mustFindNone", ours, sqls, tables, bounds, integers, bigints, byteas, uuids, texts)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 /** For a cluster: the text that Citus plans once, and its values, if the statement has one and the rows are of one account. */
 const toOne = ({ statement: { one }, accounts, columns }: SentRows) =>
@@ -50,5 +50,14 @@ export const writeRows = async (db: SpreadConnection, ...sent: readonly [SentRow
     await db.run(...one);
     return;
   }
-  await db.run(writeShards, [db.account, ...toShards(db.shardOf, sent)]);
+  await db.run(writeShards, [db.account, false, ...toShards(db.shardOf, sent)]);
 };
+
+/**
+ * For a cluster: runs statements as one command, and returns whether the last one returned no row. If it returned a row, the caller must roll back: some
+ * shards were not written, and `shard_call` has a row (0036-prepared-once.sql).
+ */
+export const writeIfNone = async (
+  db: SpreadConnection,
+  ...sent: readonly [SentRows, ...SentRows[]]
+): Promise<boolean> => (await db.run(writeShards, [db.account, true, ...toShards(db.shardOf, sent)])) === 0;

@@ -1,4 +1,4 @@
-/** Builds the calls that run statements about sent rows on the shards of a cluster (0035-prepared-on-shards.sql). */
+/** Builds the calls that run statements about sent rows on the shards of a cluster (0036-prepared-once.sql). */
 import { byType, pick, typeCount } from './arrays.ts';
 import { arraysOf, givenBy, type SentRows } from './row-statements.ts';
 
@@ -31,11 +31,11 @@ const byShard = (shardOf: ShardOf, sent: readonly SentRows[]): (readonly SentRow
   return [...shards].sort(([a], [b]) => a - b).map(([, parts]) => parts);
 };
 
-/** Makes one statement of several. */
+/** Makes one statement of several. The last may begin with WITH. */
 const joined = (texts: readonly string[]): string => {
   const before = texts.slice(0, -1).map((text, nth) => `part_${nth} AS (${text})`);
   const last = texts.at(-1) as string;
-  return before.length === 0 ? last : `WITH ${before.join(', ')} ${last}`;
+  return before.length === 0 ? last : `WITH ${before.join(', ')} ${last.replace(/^\s*WITH /, ', ')}`;
 };
 
 /** Returns a function for `Parts.table`, and the tables that it was asked for. */
@@ -78,8 +78,11 @@ const planned: ToShards = (shards) => {
   return [accountsOf(shards), sqls, tables, null, ...values];
 };
 
-/** The most rows for each shard of a statement that is prepared. Its values become text, so that more rows would gain little. */
-const mostPreparedRows = 16;
+/** Limits of a prepared statement's rows for one shard, because its values become text. */
+const mostPrepared = { rows: 256, bytes: 128 * 1024 };
+
+const isSmall = ({ accounts, columns }: SentRows): boolean =>
+  accounts.length <= mostPrepared.rows && columns.reduce((sum, { length }) => sum + length, 0) <= mostPrepared.bytes;
 
 const mayBePrepared = (shards: readonly (readonly SentRows[])[]): boolean =>
   shards.length > 0 &&
@@ -87,8 +90,7 @@ const mayBePrepared = (shards: readonly (readonly SentRows[])[]): boolean =>
     (parts) =>
       parts.length === shards[0]?.length &&
       parts.every(
-        ({ statement, accounts }, nth) =>
-          statement.isPrepared && statement === shards[0]?.[nth]?.statement && accounts.length <= mostPreparedRows,
+        (part, nth) => part.statement.isPrepared && part.statement === shards[0]?.[nth]?.statement && isSmall(part),
       ),
   );
 

@@ -9,7 +9,7 @@
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
-import { aboutRows, insertRows } from '../database/row-statements.ts';
+import { aboutRows, insertRows, type SentRows } from '../database/row-statements.ts';
 import { readRows } from '../database/sent-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -51,7 +51,7 @@ const repeatColumns = [
   ['key', 'uuid'],
   ['day', 'integer'],
 ] as const;
-// Returns the keys that were there already. Usually there are none, and the keys are only counted.
+// Returns the keys that were there already. Usually there are none: then the keys are only counted, and no row is returned.
 const remembering = aboutRows(
   repeatColumns,
   (parts) => {
@@ -59,7 +59,8 @@ const remembering = aboutRows(
     return `
   WITH kept AS (${insert})
   SELECT encode(string_agg(uuid_send(given.key), ''), 'hex') AS repeated FROM ${parts.given}
-  WHERE (SELECT count(*) FROM kept) < ${parts.count} AND given.key NOT IN (SELECT key FROM kept)`;
+  WHERE (SELECT count(*) FROM kept) < ${parts.count} AND given.key NOT IN (SELECT key FROM kept)
+  HAVING count(*) > 0`;
   },
   { isPrepared: true },
 );
@@ -69,6 +70,12 @@ const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
   bigints(sent, ({ holder }) => holder),
   uuids(sent, ({ key }) => key),
 ];
+/** All transactions insert in the same order, so that no two wait for each other. */
+const keyRows = (db: Transaction, sent: readonly SentEvent[]): Omit<SentRows, 'statement'> => {
+  const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
+  const days = integers(ordered, ({ account }) => db.of(account).currentDay.day);
+  return { accounts: accountsOf(ordered), columns: [...columnsOf(ordered), days] };
+};
 const toKey = (hexadecimal: string) => Buffer.from(hexadecimal, 'hex').toString('latin1');
 
 /** The repeats that a database may hold. */
@@ -123,21 +130,19 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
 
     /** Stores the keys under their accounts' current days. Returns a function that reports whether an event was new: no other server stored it first. */
     async remember(db: Transaction, sent: readonly SentEvent[]) {
-      // All transactions insert in the same order, so that no two wait for each other.
-      const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
-      const days = integers(ordered, ({ account }) => db.of(account).currentDay.day);
-      const rows = await readRows<{ repeated: string | null }>(db, {
-        statement: remembering,
-        accounts: accountsOf(ordered),
-        columns: [...columnsOf(ordered), days],
-      });
+      const rows = await readRows<{ repeated: string }>(db, { statement: remembering, ...keyRows(db, sent) });
       const digits = 2 * keyBytes;
       const keys = new Set<string>();
       for (const { repeated } of rows)
-        for (let at = 0; repeated !== null && at < repeated.length; at += digits)
-          keys.add(toKey(repeated.slice(at, at + digits)));
+        for (let at = 0; at < repeated.length; at += digits) keys.add(toKey(repeated.slice(at, at + digits)));
       return (event: SentEvent) => !keys.has(event.key);
     },
+
+    /** Returns the statement of `remember`, to be run in one command with others. It returns rows only if an event is not new. */
+    remembering: (db: Transaction, sent: readonly SentEvent[]): SentRows => ({
+      statement: remembering,
+      ...keyRows(db, sent),
+    }),
 
     /** Returns the name under which a request is stored, hashed, once its contact is erased. */
     requestName: (request: SentRequest): string => requestKeyName(request.user, requestKey(request)),

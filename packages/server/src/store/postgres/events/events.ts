@@ -14,7 +14,7 @@ import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '..
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { Overtaken } from '../database/connection.ts';
 import { inserting, type SentRows } from '../database/row-statements.ts';
-import { writeRows } from '../database/sent-rows.ts';
+import { writeIfNone, writeRows } from '../database/sent-rows.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -122,7 +122,14 @@ const insertingEvents = inserting('event', [
   ['day', 'integer'],
 ]);
 
+/** The number of transactions that look for repeats first, after one that met a repeat. They are those of this server. */
+const lookupsAfterRepeat = 100;
+
 export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }: EventParts) => {
+  let lookupsLeft = 0;
+  /** Batches of transactions that met a repeat. They look for repeats when they run again. */
+  const withRepeats = new WeakSet<EventBatch>();
+
   /**
    * Looks up the contacts and claims that events of an account name. Returns a function that resolves an event that names one, or returns
    * its Refusal.
@@ -237,7 +244,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
       const { batch, event } = entry;
       entry.refusal = refusalBy(() => checks.check(batch.account, batch.browser, event));
       const since = entry.user?.since ?? 0;
-      // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now; likewise those
+      // `remember` and `writeNew` recognize repeats of today. A refused event never gets there, so its repeats are looked up now; likewise those
       // with a new name, which may be refused below.
       const mayBeRefused = entry.refusal || checks.hasNewName(batch.account, event);
       const { day } = db.of(batch.account).currentDay;
@@ -339,6 +346,34 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     return (account) => registered.get(account) ?? idsOf(account);
   };
 
+  const mayHaveNewID = ({ batch, event }: Entry, checks: EventChecks) =>
+    checks.mayBeNew(batch.account, batch.browser, event);
+
+  /**
+   * Returns whether this transaction assumes that all its events are new. Nearly always they are. On a cluster this saves one of three commands; if an event is
+   * a repeat, the transaction runs again. Events with contacts or new IDs are excluded: their rows would be locked before the keys of the events, but
+   * `remember` locks the keys first.
+   */
+  const assumeNew = (db: Transaction, entries: readonly Entry[], checks: EventChecks): boolean => {
+    const mustLook = (entry: Entry) =>
+      entry.contact !== null || mayHaveNewID(entry, checks) || withRepeats.has(entry.batch);
+    if (!db.isSpread || entries.some(mustLook)) return false;
+    if (lookupsLeft === 0) return true;
+    lookupsLeft -= 1;
+    return false;
+  };
+
+  const writeNew = async (
+    db: Transaction,
+    entries: readonly Entry[],
+    rows: readonly [SentRows, ...SentRows[]],
+  ): Promise<void> => {
+    if (await writeIfNone(db, ...rows)) return;
+    lookupsLeft = lookupsAfterRepeat;
+    for (const { batch } of entries) withRepeats.add(batch);
+    throw new Overtaken();
+  };
+
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
     note(entries, await users.create(db, soughtUsers(entries), { time, withEvent: true }));
     const both = entries.filter(isOfBoth);
@@ -357,8 +392,9 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     ]);
     const links = await findLinks(db, both);
     const sentOf = ({ sent }: Entry) => sent as SentEvent;
+    const assumesNew = assumeNew(db, entries, checks);
     const [isNew, drawn] = await Promise.all([
-      dedup.remember(db, entries.map(sentOf)),
+      assumesNew ? () => true : dedup.remember(db, entries.map(sentOf)),
       drawSequences(db, entries.length + links.size),
     ]);
 
@@ -393,10 +429,16 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     db.whenCommitted(() => {
       for (const [account] of ofContacts) noteWork(account);
     });
-    const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
+    const unlisted = news.filter((entry) => mayHaveNewID(entry, checks));
     // Without new IDs, all statements are sent at once.
     const [idsOf] = unlisted.length === 0 ? [checks.idsOf] : await Promise.all([list(db, unlisted, checks), ...noted]);
-    await Promise.all([...noted, writeRows(db, ...toRows(db, news, sequences, idsOf))]);
+    const rows = toRows(db, news, sequences, idsOf);
+    await Promise.all([
+      ...noted,
+      assumesNew
+        ? writeNew(db, entries, [...rows, dedup.remembering(db, entries.map(sentOf))])
+        : writeRows(db, ...rows),
+    ]);
   };
 
   /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */

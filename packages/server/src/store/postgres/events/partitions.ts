@@ -7,6 +7,7 @@ import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import type { OnFault } from '../../store.ts';
 import {
   type Connection,
+  inParallelLocally,
   lockKeys,
   servedMilliseconds,
   setLocally,
@@ -81,8 +82,12 @@ export const mostDays = 3 * daysKept;
  * Runs a step in a transaction that holds the locks of prepareDay. It gives up soon, because others may wait for it: for the locks when
  * another server has them, and within seconds when a machine of a cluster hangs.
  */
-const inShort = async (db: TakenConnection, step: () => Promise<unknown>): Promise<void> => {
-  await setLocally(db, ['BEGIN', 'SET LOCAL lock_timeout = 1000', 'SET LOCAL statement_timeout = 4000']);
+const inShort = async (
+  db: TakenConnection,
+  step: () => Promise<unknown>,
+  settings: readonly string[] = [],
+): Promise<void> => {
+  await setLocally(db, ['BEGIN', 'SET LOCAL lock_timeout = 1000', 'SET LOCAL statement_timeout = 4000', ...settings]);
   const { isMine } = await db.one<{ isMine: boolean }>(
     `SELECT pg_try_advisory_xact_lock_shared(${lockKeys.structure}) AND pg_try_advisory_xact_lock(${lockKeys.days}) AS "isMine"`,
   );
@@ -121,14 +126,16 @@ const prepareNextDays = async (db: TakenConnection, today: number): Promise<void
  */
 export const forgetDays = async (db: TakenConnection, now: number): Promise<void> => {
   const today = toDay(now);
+  const inParallel = db.isSpread ? inParallelLocally : [];
   const { begun, made } = await readDays(db);
   const unused = made.filter((day) => day < today && !begun.includes(day));
   for (const day of unused) {
-    await inShort(db, async () => {
+    const drop = async () => {
       // Another server's clock may have begun it meanwhile.
       if ((await db.get('SELECT 1 FROM kept_day WHERE day = $1', [day])) !== undefined) return;
       await db.script(`DROP TABLE IF EXISTS event_repeat_${day}`);
-    });
+    };
+    await inShort(db, drop, inParallel);
   }
   if (begun.length <= daysKept) return;
   const ahead = await db.all<{ day: number }>('SELECT DISTINCT day FROM account_position WHERE day > $1', [today]);
@@ -136,13 +143,15 @@ export const forgetDays = async (db: TakenConnection, now: number): Promise<void
   const kept = new Set(lastDays.flatMap((last) => begun.filter((day) => day <= last).slice(0, daysKept)));
   for (const day of begun.filter((each) => !kept.has(each)).reverse()) {
     // First and by itself: it may take long, and on a cluster it asks every machine, before the tables are locked for all others.
-    await db.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure})`);
+    await setLocally(db, ['BEGIN', ...inParallel]);
+    await db.script(`SELECT pg_advisory_xact_lock_shared(${lockKeys.structure})`);
     for (const table of ['erased_repeat', 'request_repeat']) await db.run(`DELETE FROM ${table} WHERE day = $1`, [day]);
     await db.commit();
-    await inShort(db, async () => {
+    const forget = async () => {
       await db.run('DELETE FROM kept_day WHERE day = $1', [day]);
       await db.script(`DROP TABLE IF EXISTS event_repeat_${day}`);
-    });
+    };
+    await inShort(db, forget, inParallel);
   }
 };
 

@@ -25,6 +25,7 @@ export interface Queued {
 /** Batches that wait and share commits, by account. The account that has waited longest comes first. */
 export interface Lane {
   readonly lines: Map<number, Queued[]>;
+  batches: number;
   events: number;
   /** How many commits it waits for: those under way, but for those that take long. */
   awaited: number;
@@ -33,13 +34,14 @@ export interface Lane {
 export const eventsIn = (taken: readonly Queued[]): number =>
   taken.reduce((sum, { batch }) => sum + batch.events.length, 0);
 
-export const createLane = (): Lane => ({ lines: new Map(), events: 0, awaited: 0 });
+export const createLane = (): Lane => ({ lines: new Map(), batches: 0, events: 0, awaited: 0 });
 
 export const add = (lane: Lane, queued: Queued): void => {
   const { account, events } = queued.batch;
   const line = lane.lines.get(account);
   if (line) line.push(queued);
   else lane.lines.set(account, [queued]);
+  lane.batches += 1;
   lane.events += events.length;
 };
 
@@ -69,6 +71,7 @@ export const take = (lane: Lane, most: number): Queued[] => {
     if (line.length > 0) lines.set(account, line);
     if (end > 0 || accounts === most) break;
   }
+  lane.batches -= taken.length;
   lane.events -= events;
   return taken;
 };
@@ -82,6 +85,7 @@ export const takeSome = (lane: Lane, isTaken: (queued: Queued) => boolean): Queu
     if (left.length > 0) lane.lines.set(account, left);
     else lane.lines.delete(account);
   }
+  lane.batches -= taken.length;
   lane.events -= eventsIn(taken);
   return taken;
 };

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { newEvent } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
@@ -111,7 +111,7 @@ describe('batches', () => {
     await settle();
     expect(commits).toHaveLength(2);
     await goOn();
-    expect(commits).toEqual([[1], [900, 1, 99], [3]]);
+    await expect.poll(() => commits).toEqual([[1], [900, 1, 99], [3]]);
     await goOn();
     expect(await Promise.all(asked)).toHaveLength(5);
   });
@@ -128,9 +128,73 @@ describe('batches', () => {
     await settle();
     expect(commits).toEqual([[1, 3], [2]]);
     await goOn();
+    await expect.poll(() => commits.slice(2)).toEqual([[5]]);
     await goOn();
-    expect(commits.slice(2)).toEqual([[5]]);
     expect(await Promise.all(asked)).toHaveLength(4);
+  });
+
+  test('on a cluster are waited for after a commit, for half of its time, until there are as many as it had', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const asked: Promise<EventOutcome[]>[] = [];
+    const come = async (count: number) => {
+      for (let nth = 0; nth < count; nth += 1) asked.push(ask(batchOf(1)));
+      await settle();
+      return commits.length;
+    };
+    const pass = async (milliseconds: number) => {
+      vi.advanceTimersByTime(milliseconds);
+      await settle();
+      return commits.length;
+    };
+    const endAfter = async (milliseconds: number) => {
+      await pass(milliseconds);
+      await goOn();
+    };
+    expect(await come(3)).toBe(1);
+    await endAfter(12);
+    expect([await come(2), await come(1)]).toEqual([1, 2]);
+    await endAfter(12);
+    expect([await come(2), await pass(5), await pass(1)]).toEqual([2, 2, 3]);
+    // At most so long.
+    await endAfter(400);
+    expect([await come(1), await pass(19), await pass(1)]).toEqual([3, 3, 4]);
+    await endAfter(12);
+    expect(await come(1)).toBe(5);
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(10);
+    expect(commits.map(({ length }) => length)).toEqual([3, 3, 2, 1, 1]);
+  });
+
+  test('on a cluster are not waited for after a commit that failed, nor when many events are there', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let error: Error | undefined;
+    const { keep, commits, goOn } = createKeeper(() => error);
+    const ask = createWriteQueues(placesBy(evenAndOdd), keep);
+    const commitThree = async (): Promise<unknown> => {
+      const settling = Promise.allSettled([ask(batchOf(1)), ask(batchOf(1)), ask(batchOf(1))]);
+      await settle();
+      vi.advanceTimersByTime(100);
+      await goOn();
+      return settling;
+    };
+    await commitThree();
+    const many = ask(batchOf(1_000));
+    await settle();
+    expect(commits).toEqual([[1, 1, 1], [1_000]]);
+    await goOn();
+    await many;
+    error = new Refusal('not_kept');
+    await commitThree();
+    error = undefined;
+    const one = ask(batchOf(2));
+    await settle();
+    expect(commits.slice(2)).toEqual([[1, 1, 1], [2]]);
+    await goOn();
+    await one;
   });
 
   test('of other shards are stored soon when one shard must wait for a lock, which then has commits of its own', async () => {
@@ -312,7 +376,7 @@ describe('batches', () => {
 
   test('whose accounts are on several machines, because some were moved, are sent to each', async () => {
     let isMoved = false;
-    const forgotten: number[] = [];
+    let forgotten = 0;
     const several = Object.assign(new Error(), { code: 'FH001' });
     const { keep, commits, goOn } = createKeeper((batches) =>
       new Set(batches.map(({ account }) => account % 2)).size > 1 ? several : undefined,
@@ -320,8 +384,8 @@ describe('batches', () => {
     const ask = createWriteQueues(
       {
         of: async (account) => ({ machine: isMoved ? account % 2 : 1, shard: account }),
-        forget: (accounts) => {
-          forgotten.push(...accounts);
+        forget: () => {
+          forgotten += 1;
           isMoved = true;
         },
       },
@@ -332,7 +396,7 @@ describe('batches', () => {
     await goOn();
     await settle();
     expect(commits).toEqual([[1, 2, 3], [1, 3], [2]]);
-    expect(forgotten).toEqual([1, 2, 3]);
+    expect(forgotten).toBe(1);
     await goOn();
     expect(await Promise.all(asked)).toHaveLength(3);
   });
