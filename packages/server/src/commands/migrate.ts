@@ -7,7 +7,7 @@ export const define = (command: Command): void => {
   addSettings(command, ['databaseURL'])
     .option(
       '--citus',
-      'experimental: spread its tables over a Citus cluster, where the tests have not all passed; do not use it yet',
+      'experimental: spread its tables over a Citus cluster; tested on a cluster of three nodes, and not used in production yet',
     )
     .option('--citus-without-workers', 'the same, even when no worker is registered')
     .action(migrate);
