@@ -7,6 +7,7 @@ import type { NewEvent } from '../src/store/store.ts';
 /** Shares of the 20 eventIDs, in per mille; the sixth has a twentieth of all. */
 const shares = [250, 150, 100, 80, 70, 50, 50, 40, 40, 30, 30, 20, 20, 20, 10, 10, 10, 10, 6, 4];
 export const countedEventID = 6;
+export const eventIDCount = shares.length;
 
 const mostOfTheBusiest = 2_000_000;
 const eventsPerUser = 50;

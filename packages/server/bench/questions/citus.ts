@@ -12,7 +12,7 @@ import { type OwnPostgres, withPostgres } from '../processes/own-postgres.ts';
 import { type Running, startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
 import { median, ratio, whole } from '../table.ts';
-import { createVisits, userName } from '../visits.ts';
+import { createVisits, eventIDCount, userName } from '../visits.ts';
 
 interface Side {
   readonly postgres: OwnPostgres;
@@ -35,7 +35,10 @@ const openSide = async (postgres: OwnPostgres, options: Options): Promise<Side> 
       // The first is there.
       if (nth > 0) await createBenchmarkAccount(store, Date.now(), nth);
       const next = createVisits(eventsBefore);
-      const events = Array.from({ length: eventsBefore }, () => next(Date.now()).event);
+      const events = Array.from({ length: eventsBefore }, (_, at) => {
+        const { event } = next(Date.now());
+        return at < eventIDCount ? { ...event, eventID: at + 1 } : event;
+      });
       await keepAll(store, await findAsker(store, nth), Date.now(), events);
     });
   }

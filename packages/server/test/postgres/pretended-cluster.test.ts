@@ -61,16 +61,28 @@ test('repeats make few transactions run twice, however many are sent', async () 
     // The first begins the day, and lists the event.
     await log('event-first');
     /** Each try of a transaction draws a number for its event. */
-    const triesOf = async (repeats: number): Promise<number> => {
+    const triesWhile = async (work: () => Promise<void>): Promise<number> => {
       const drawn = async () =>
         Number((await asking<{ n: string }>(databaseURL, 'SELECT last_value AS n FROM event_order'))[0]?.n);
       const before = await drawn();
-      for (let nth = 0; nth < repeats; nth += 1)
-        expect(await log('event-first')).toEqual([{ kept: false, duplicate: true }]);
+      await work();
       return (await drawn()) - before;
     };
-    expect(await triesOf(101)).toBe(101 + 1);
-    expect(await triesOf(202)).toBe(202 + 2);
+    const repeat = async () => expect(await log('event-first')).toEqual([{ kept: false, duplicate: true }]);
+    const logNew = async (nth: number) => expect(await log(`event-of-${nth}`)).toEqual([{ kept: true }]);
+    expect(await triesWhile(repeat)).toBe(2);
+    expect(
+      await triesWhile(async () => {
+        for (let nth = 0; nth < 150; nth += 1) await repeat();
+      }),
+    ).toBe(150);
+    expect(
+      await triesWhile(async () => {
+        for (let nth = 0; nth < 150; nth += 1) await logNew(nth);
+      }),
+    ).toBe(150);
+    // The server has stopped to look first.
+    expect(await triesWhile(repeat)).toBe(2);
     expect(await log('event-second')).toEqual([{ kept: true }]);
   } finally {
     await store.close();

@@ -36,6 +36,8 @@ export interface TakenConnection extends ScriptedConnection {
   readonly slot: number;
   /** Whether the tables are distributed over a Citus cluster. */
   readonly isSpread: boolean;
+  /** Returns an account of a shard, given one: for each shard always the same, so that a text that names it is planned once for a connection. */
+  routeOf(shard: number, account: number): number;
   /** Throws when PostgreSQL rolls back instead, because a statement had failed. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
@@ -236,6 +238,8 @@ export const openPool = (
   { settings, idle = 0 }: PoolOptions = {},
 ): ConnectionPool => {
   const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isSpread'>>();
+  /** By shard. */
+  const routes = new Map<number, number>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max: most,
@@ -273,6 +277,11 @@ export const openPool = (
       return {
         ...toConnection((sql, values) => guarded(() => ask(sql, values))),
         ...(opened.get(client) as Pick<TakenConnection, 'slot' | 'isSpread'>),
+        routeOf(shard, account) {
+          const route = routes.get(shard) ?? account;
+          routes.set(shard, route);
+          return route;
+        },
         script: (sql, pace) => guarded(() => runScript(client, sql, pace)),
         causeOf: (error) => (isOfFailed(error) ? (failure ?? error) : error),
         async commit() {

@@ -8,16 +8,20 @@ import { arraysOf, type SentRows } from './row-statements.ts';
 import { toShards } from './shard-calls.ts';
 
 /** A connection that says whether it is to a cluster. */
-export interface SpreadConnection extends AccountConnection, Pick<TakenConnection, 'isSpread'> {
+export interface SpreadConnection extends AccountConnection, Pick<TakenConnection, 'isSpread' | 'routeOf'> {
   /** Accounts with equal numbers have their rows in the same shards. */
   shardOf(account: number): number;
 }
 
 const readShards = `
   SELECT read_shards($2, $3, $4, $5, $6, $7, $8, $9, $10) AS rows FROM account_position WHERE account = $1`;
-const writeShards = `
-  INSERT INTO shard_call (account, "mustFindNone", ours, sqls, tables, bounds, integers, bigints, byteas, uuids, texts)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+/**
+ * The account is a number in the text, because Citus would put the values of all parameters into the text otherwise, and the machine would parse it
+ * (ModifyJobNeedsEvaluation in citus_custom_scan.c).
+ */
+const writeShards = (db: SpreadConnection): string => `
+  INSERT INTO shard_call (account, "mustReturn", ours, sqls, tables, bounds, integers, bigints, byteas, uuids, texts)
+  VALUES (${db.routeOf(db.shardOf(db.account), db.account)}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 /** For a cluster: the text that Citus plans once, and its values, if the statement has one and the rows are of one account. */
 const toOne = ({ statement: { one }, accounts, columns }: SentRows) =>
@@ -32,7 +36,8 @@ export const readRows = async <Row>(db: SpreadConnection, sent: SentRows): Promi
   if (!db.isSpread) return db.all<Row>(sent.statement.sql, arraysOf(sent));
   const one = toOne(sent);
   if (one) return db.all<Row>(...one);
-  const { rows } = await db.one<{ rows: Row[] | null }>(readShards, [db.account, ...toShards(db.shardOf, [sent])]);
+  const { args } = toShards(db.shardOf, [sent]);
+  const { rows } = await db.one<{ rows: Row[] | null }>(readShards, [db.account, ...args]);
   return rows ?? [];
 };
 
@@ -50,14 +55,14 @@ export const writeRows = async (db: SpreadConnection, ...sent: readonly [SentRow
     await db.run(...one);
     return;
   }
-  await db.run(writeShards, [db.account, false, ...toShards(db.shardOf, sent)]);
+  await db.run(writeShards(db), [null, ...toShards(db.shardOf, sent).args]);
 };
 
 /**
- * For a cluster: runs statements as one command, and returns whether the last one returned no row. If it returned a row, the caller must roll back: some
- * shards were not written, and `shard_call` has a row (0036-prepared-once.sql).
+ * For a cluster: runs statements as one command, and returns whether the last one returned a row for each row that it was sent. If it returned fewer, the caller
+ * must roll back: some shards were not written, and `shard_call` has a row (0036-prepared-once.sql).
  */
-export const writeIfNone = async (
-  db: SpreadConnection,
-  ...sent: readonly [SentRows, ...SentRows[]]
-): Promise<boolean> => (await db.run(writeShards, [db.account, true, ...toShards(db.shardOf, sent)])) === 0;
+export const writeAll = async (db: SpreadConnection, ...sent: readonly [SentRows, ...SentRows[]]): Promise<boolean> => {
+  const { args, counts } = toShards(db.shardOf, sent);
+  return (await db.run(writeShards(db), [counts, ...args])) === 0;
+};

@@ -9,7 +9,7 @@
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
-import { aboutRows, insertRows, type SentRows } from '../database/row-statements.ts';
+import { aboutRows, inserting, insertRows, type SentRows } from '../database/row-statements.ts';
 import { readRows } from '../database/sent-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -64,6 +64,9 @@ const remembering = aboutRows(
   },
   { isPrepared: true },
 );
+
+// Returns a row for each key that was not there.
+const storing = inserting('event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING 1 AS stored' });
 
 const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
 const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
@@ -138,11 +141,8 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       return (event: SentEvent) => !keys.has(event.key);
     },
 
-    /** Returns the statement of `remember`, to be run in one command with others. It returns rows only if an event is not new. */
-    remembering: (db: Transaction, sent: readonly SentEvent[]): SentRows => ({
-      statement: remembering,
-      ...keyRows(db, sent),
-    }),
+    /** Returns a statement that stores the keys, to be run in one command with others. It returns a row for each event that is new. */
+    storing: (db: Transaction, sent: readonly SentEvent[]): SentRows => ({ statement: storing, ...keyRows(db, sent) }),
 
     /** Returns the name under which a request is stored, hashed, once its contact is erased. */
     requestName: (request: SentRequest): string => requestKeyName(request.user, requestKey(request)),

@@ -14,7 +14,7 @@ import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '..
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { Overtaken } from '../database/connection.ts';
 import { inserting, type SentRows } from '../database/row-statements.ts';
-import { writeIfNone, writeRows } from '../database/sent-rows.ts';
+import { writeAll, writeRows } from '../database/sent-rows.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -92,6 +92,9 @@ const soughtUsers = (entries: readonly Entry[]): UserName[] => {
 const isOfBoth = ({ name, contact }: Entry): boolean => name !== null && contact !== null;
 /** Returns the user of an entry that has one; it must be found already. */
 const userOf = ({ user }: Entry): number => (user as User).user;
+
+/** Returns the key of an entry whose holder is known. */
+const sentOf = ({ sent }: Entry): SentEvent => sent as SentEvent;
 
 const accountOf = ({ batch }: Entry): number => batch.account;
 
@@ -352,7 +355,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
   /**
    * Returns whether this transaction assumes that all its events are new. Nearly always they are. On a cluster this saves one of three commands; if an event is
    * a repeat, the transaction runs again. Events with contacts or new IDs are excluded: their rows would be locked before the keys of the events, but
-   * `remember` locks the keys first.
+   * `remember` locks the keys first. When a repeat was met, the next transactions look first.
    */
   const assumeNew = (db: Transaction, entries: readonly Entry[], checks: EventChecks): boolean => {
     const mustLook = (entry: Entry) =>
@@ -368,13 +371,13 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     entries: readonly Entry[],
     rows: readonly [SentRows, ...SentRows[]],
   ): Promise<void> => {
-    if (await writeIfNone(db, ...rows)) return;
-    lookupsLeft = lookupsAfterRepeat;
+    if (await writeAll(db, ...rows, dedup.storing(db, entries.map(sentOf)))) return;
     for (const { batch } of entries) withRepeats.add(batch);
     throw new Overtaken();
   };
 
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
+    const assumesNew = assumeNew(db, entries, checks);
     note(entries, await users.create(db, soughtUsers(entries), { time, withEvent: true }));
     const both = entries.filter(isOfBoth);
     const seen = new Set(entries.flatMap(({ user }) => user ?? []));
@@ -391,8 +394,6 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
       ),
     ]);
     const links = await findLinks(db, both);
-    const sentOf = ({ sent }: Entry) => sent as SentEvent;
-    const assumesNew = assumeNew(db, entries, checks);
     const [isNew, drawn] = await Promise.all([
       assumesNew ? () => true : dedup.remember(db, entries.map(sentOf)),
       drawSequences(db, entries.length + links.size),
@@ -407,6 +408,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
       entry.outcome = isKept ? kept : duplicate;
       return isKept;
     });
+    if (db.isSpread && news.length < entries.length) lookupsLeft = lookupsAfterRepeat;
     if (news.length === 0) return listing;
     const rest = drawn.values();
     const next = () => rest.next().value as number;
@@ -433,12 +435,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     // Without new IDs, all statements are sent at once.
     const [idsOf] = unlisted.length === 0 ? [checks.idsOf] : await Promise.all([list(db, unlisted, checks), ...noted]);
     const rows = toRows(db, news, sequences, idsOf);
-    await Promise.all([
-      ...noted,
-      assumesNew
-        ? writeNew(db, entries, [...rows, dedup.remembering(db, entries.map(sentOf))])
-        : writeRows(db, ...rows),
-    ]);
+    await Promise.all([...noted, assumesNew ? writeNew(db, entries, rows) : writeRows(db, ...rows)]);
   };
 
   /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */

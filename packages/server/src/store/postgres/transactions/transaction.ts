@@ -26,7 +26,9 @@ import {
 } from './sequencer.ts';
 
 /** A transaction that writes rows of one account; `of` returns the same one for another of its accounts, if it has several. */
-export interface Transaction extends AccountConnection, Pick<TakenConnection, 'slot' | 'isSpread' | 'script'> {
+export interface Transaction
+  extends AccountConnection,
+    Pick<TakenConnection, 'slot' | 'isSpread' | 'routeOf' | 'script'> {
   readonly currentDay: DayUnderWay;
   /** The account's state when this transaction began. */
   readonly begun: AccountState;

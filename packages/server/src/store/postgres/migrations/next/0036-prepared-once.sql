@@ -4,7 +4,7 @@
 -- - A session finds a prepared statement by the number of the shard. Putting the names of the shard's tables into the text and computing its digest took
 --   longer than executing a statement of one row.
 -- - The states of accounts are read by a prepared statement, which is planned once. PostgreSQL itself would plan `= ANY ($1)` anew each time.
--- - A command can report that a statement has found a row.
+-- - A command can report that a statement has not stored all its rows.
 
 -- Prepares a statement for an account's shards, unless this session has done so, and returns SQL that executes it. `key` must differ for each pair of `sql`
 -- and `tables`. The arrays have the values of this shard only, and `bounds` is $6 of the statement.
@@ -54,15 +54,16 @@ CREATE OR REPLACE FUNCTION read_shards(ours integer[], sqls text[], tables text[
   END $$;
 
 DO $$ BEGIN
-  ALTER TABLE shard_call ADD COLUMN "mustFindNone" boolean;
+  ALTER TABLE shard_call ADD COLUMN "mustReturn" integer[];
 END $$;
--- Runs the statements of a row, which is not stored. With `mustFindNone`, a row without values is stored when a statement returns a row; the caller must
--- then roll back. This is not an error, because PostgreSQL writes the values of a command that fails into its log, where no erasure finds them.
+-- Runs the statements of a row, which is not stored. `mustReturn` says how many rows each shard's statement must return; null: any number. When one returns
+-- fewer, a row without values is stored, and the caller must roll back. This is not an error, because PostgreSQL writes the values of a command that fails into
+-- its log, where no erasure finds them.
 CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
   DECLARE
     key text := md5(NEW.sqls[1] || NEW.tables::text);
     bounds integer[] := NEW.bounds;
-    found bigint;
+    returned bigint;
   BEGIN
     -- The coordinator has chosen the shard of this table; this machine chooses those of the others, by what it knows. When Citus has just divided the
     -- shard, it may not know that yet (FH002).
@@ -83,8 +84,8 @@ CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgs
           NEW.byteas[bounds[nth][5]:bounds[nth][6]], NEW.uuids[bounds[nth][7]:bounds[nth][8]],
           NEW.texts[bounds[nth][9]:bounds[nth][10]]);
       END IF;
-      GET DIAGNOSTICS found = ROW_COUNT;
-      IF NEW."mustFindNone" AND found > 0 THEN
+      GET DIAGNOSTICS returned = ROW_COUNT;
+      IF returned < NEW."mustReturn"[nth] THEN
         NEW.ours := '{}';
         NEW.sqls := '{}';
         NEW.tables := '{}';
