@@ -7,16 +7,16 @@ import { newClusterDatabase } from '../../test/citus/databases.ts';
 import { cpuSecondsOfPostgres, type OwnPostgres } from './own-postgres.ts';
 
 /**
- * The nodes of the tests take 800 connections. PostgreSQL reads pg_locks, as each server does ten times a second, in a time that grows with how many there may
- * be; plain PostgreSQL takes 100.
+ * Instead of the 800 of the tests' nodes. Each server reads pg_locks ten times a second, which takes longer the more connections PostgreSQL allows; plain
+ * PostgreSQL allows 100.
  */
-const settings = 'max_connections = 200\n';
+const fewerConnections = 'max_connections = 200\n';
 
 /** Calls `use` with a cluster that is deleted afterwards. A database is spread, with all tables, whatever its name. */
 export const withCluster = async <Value>(use: (cluster: OwnPostgres) => Promise<Value>): Promise<Value> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-citus-'));
   try {
-    const url = await startCluster(folder, Object.fromEntries(nodes.map((node) => [node, settings])));
+    const url = await startCluster(folder, Object.fromEntries(nodes.map((node) => [node, fewerConnections])));
     return await use({
       createDatabase: () => newClusterDatabase(url, folder),
       cpuSeconds: () => nodes.reduce((sum, node) => sum + cpuSecondsOfPostgres(folderOf(folder, node)), 0),

@@ -77,7 +77,7 @@ const nouns = [
 
 /**
  * Declares the tests. `open` answers a new and empty store, which is closed after use. Most tests share one, each with
- * an account of its own in it, which is how a store is used, and quick where opening one takes long. `start` answers when that is made.
+ * an account of its own in it, which is how a store is used, and quick where opening one takes long. `start` answers the time at which an account is made.
  */
 export const describeStore = (name: string, open: Open, start?: () => number): void => {
   describe(name, () => {

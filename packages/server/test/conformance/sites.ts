@@ -8,7 +8,7 @@ export type Open = () => Promise<Store>;
 /** Makes an account: a test's own, in a store that it shares with others. */
 export type NewSite = (changes?: Partial<Omit<NewAccount, 'tokens'>>) => Promise<Site>;
 
-/** One store for the tests of a `describe`, opened before them and closed after. `start` answers when a test's account is made. */
+/** One store for the tests of a `describe`, opened before them and closed after. `start` answers the time at which an account is made. */
 export const useSites = (open: Open, start?: () => number): NewSite => {
   let store: Store;
   beforeAll(async () => {

@@ -81,7 +81,7 @@ test('repeats make few transactions run twice, however many are sent', async () 
         for (let nth = 0; nth < 150; nth += 1) await logNew(nth);
       }),
     ).toBe(150);
-    // The server has stopped to look first.
+    // The server assumes again that events are new.
     expect(await triesWhile(repeat)).toBe(2);
     expect(await log('event-second')).toEqual([{ kept: true }]);
   } finally {

@@ -36,8 +36,11 @@ export interface TakenConnection extends ScriptedConnection {
   readonly slot: number;
   /** Whether the tables are distributed over a Citus cluster. */
   readonly isSpread: boolean;
-  /** Returns an account of a shard, given one: for each shard always the same, so that a text that names it is planned once for a connection. */
-  routeOf(shard: number, account: number): number;
+  /**
+   * Returns the account whose number is written into texts about a shard: the first that this pool was given. So there is one text for each shard, which
+   * Citus plans once for a connection.
+   */
+  accountInTexts(shard: number, account: number): number;
   /** Throws when PostgreSQL rolls back instead, because a statement had failed. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
@@ -239,7 +242,7 @@ export const openPool = (
 ): ConnectionPool => {
   const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isSpread'>>();
   /** By shard. */
-  const routes = new Map<number, number>();
+  const inTexts = new Map<number, number>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max: most,
@@ -277,10 +280,10 @@ export const openPool = (
       return {
         ...toConnection((sql, values) => guarded(() => ask(sql, values))),
         ...(opened.get(client) as Pick<TakenConnection, 'slot' | 'isSpread'>),
-        routeOf(shard, account) {
-          const route = routes.get(shard) ?? account;
-          routes.set(shard, route);
-          return route;
+        accountInTexts(shard, account) {
+          const first = inTexts.get(shard) ?? account;
+          inTexts.set(shard, first);
+          return first;
         },
         script: (sql, pace) => guarded(() => runScript(client, sql, pace)),
         causeOf: (error) => (isOfFailed(error) ? (failure ?? error) : error),

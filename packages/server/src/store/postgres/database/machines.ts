@@ -34,7 +34,7 @@ const mostRemembered = 50_000;
  */
 const millisecondsRemembered = 60_000;
 
-/** How long the earlier machines are used before the next try, when reading them has failed. */
+/** When the machines are due to be read again, it is tried so often. The earlier ones are used meanwhile. */
 const millisecondsBetweenTries = 1_000;
 
 /** The machine of each shard of `account_position`. */
@@ -113,8 +113,12 @@ export const createPlaces = (ask: Ask): Places => {
       const before = machines;
       const divided = await find(account);
       if (divided) return divided;
-      // The known machines are older than the division, unless another caller has read them again meanwhile.
+      // The known machines are older than the division, unless they have been read again meanwhile.
       if (machines === before) forget();
+      const later = await find(account);
+      if (later) return later;
+      // That reading may have begun before the division.
+      forget();
       const found = await find(account);
       if (!found) throw new Error(`no machine has the shard of account ${account}`);
       return found;

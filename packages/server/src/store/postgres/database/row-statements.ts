@@ -13,8 +13,8 @@ export interface Parts {
 }
 
 /**
- * Returns the SQL of a statement. On a cluster it is a format of PostgreSQL's format(), and may be a part of WITH: it must not contain "%", and
- * only the last of several statements may begin with WITH.
+ * Returns the SQL of a statement. On a cluster it is a format of PostgreSQL's format(), and may be a part of WITH: it must not contain "%". One that is
+ * sent with others must not begin with WITH.
  */
 type ToSQL = (parts: Parts) => string;
 

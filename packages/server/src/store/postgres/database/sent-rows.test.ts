@@ -8,7 +8,7 @@ import { openStore } from '../../open.ts';
 import { bigints, byteas, texts, uuids } from './arrays.ts';
 import { onOneConnection, type TakenConnection } from './connection.ts';
 import { aboutRows, inserting } from './row-statements.ts';
-import { readRows, type SpreadConnection, writeAll, writeRows } from './sent-rows.ts';
+import { readRows, type SpreadConnection, writeIfAllReturned, writeRows } from './sent-rows.ts';
 
 let databaseURL: string;
 /** Statements run on the machine of this account. */
@@ -97,7 +97,7 @@ describe.each([
   });
 });
 
-test('a statement is prepared once for a session and a shard with few rows, and once with more, whatever they are', async () => {
+test('a session prepares a statement for a shard once for few rows, and once for more', async () => {
   await connected(async (db) => {
     for (const count of [1, 2, 1]) await echo(db, true, rowsOf(count));
     expect(await preparedIn(db)).toBe(1);
@@ -130,11 +130,12 @@ test('what a transaction has prepared that was rolled back can be executed', asy
   });
 });
 
+const names = inserting('user_name', [
+  ['userUUID', 'text'],
+  ['user', 'bigint'],
+]);
+
 test('several statements are one command, and each writes its rows', async () => {
-  const names = inserting('user_name', [
-    ['userUUID', 'text'],
-    ['user', 'bigint'],
-  ]);
   const changed = inserting('contact_changed', [
     ['contact', 'bigint'],
     ['change', 'bigint'],
@@ -167,12 +168,44 @@ test('several statements are one command, and each writes its rows', async () =>
 test.each([
   ['prepared', true],
   ['planned each time', false],
-])('a command tells whether its last statement, %s, has stored all its rows', async (_, isPrepared) => {
+])('the error of a command that fails, %s, has none of its values', async (_, isPrepared) => {
+  await connected(async (db) => {
+    const accounts = [1, 1, 3];
+    const columns = [texts(accounts, (account) => `user-of-${account}`), bigints(accounts, () => 2 ** 40)];
+    const failing = writeRows(db, { statement: { ...names, isPrepared }, accounts, columns });
+    const error = await failing.then(
+      () => undefined,
+      (error) => error,
+    );
+    expect(error).toMatchObject({ code: '23505' });
+    // What PostgreSQL writes into its log.
+    const { message, detail, hint, where, internalQuery } = error;
+    const logged = JSON.stringify([message, detail, hint, where, internalQuery]);
+    expect(logged).toContain('user_name_pkey');
+    for (const value of ['user-of-1', String(2 ** 40)]) expect(logged).not.toContain(value);
+  });
+});
+
+test('statements are not taken for carried out when the trigger of shard_call is off', async () => {
+  await connected(async (db) => {
+    await db.script('BEGIN');
+    await db.script('ALTER TABLE shard_call DISABLE TRIGGER USER');
+    const columns = [texts([1], () => 'user-of-1'), bigints([1], () => 1)];
+    const writing = writeRows(db, { statement: names, accounts: [1], columns });
+    await expect(writing).rejects.toThrow('its trigger did not run the statements');
+    await db.script('ROLLBACK');
+  });
+});
+
+test.each([
+  ['prepared', true],
+  ['planned each time', false],
+])('a command reports whether its last statement, %s, has stored all its rows', async (_, isPrepared) => {
   const changed = inserting('contact_changed', [
     ['contact', 'bigint'],
     ['change', 'bigint'],
   ]);
-  const names = inserting(
+  const newNames = inserting(
     'user_name',
     [
       ['userUUID', 'text'],
@@ -186,11 +219,11 @@ test.each([
     const store = (...sent: readonly number[]) => {
       change += 1;
       const numbers = bigints(sent, (number) => number);
-      return writeAll(
+      return writeIfAllReturned(
         db,
         { statement: changed, accounts, columns: [numbers, bigints(sent, () => change)] },
         {
-          statement: { ...names, isPrepared },
+          statement: { ...newNames, isPrepared },
           accounts,
           columns: [texts(sent, (number) => `user-${number}`), numbers],
         },

@@ -8,20 +8,22 @@ import { arraysOf, type SentRows } from './row-statements.ts';
 import { toShards } from './shard-calls.ts';
 
 /** A connection that says whether it is to a cluster. */
-export interface SpreadConnection extends AccountConnection, Pick<TakenConnection, 'isSpread' | 'routeOf'> {
+export interface SpreadConnection extends AccountConnection, Pick<TakenConnection, 'isSpread' | 'accountInTexts'> {
   /** Accounts with equal numbers have their rows in the same shards. */
   shardOf(account: number): number;
 }
 
-const readShards = `
-  SELECT read_shards($2, $3, $4, $5, $6, $7, $8, $9, $10) AS rows FROM account_position WHERE account = $1`;
 /**
- * The account is a number in the text, because Citus would put the values of all parameters into the text otherwise, and the machine would parse it
- * (ModifyJobNeedsEvaluation in citus_custom_scan.c).
+ * In both texts the account is a number. If it were a parameter, Citus would put the values of all parameters into the text that it sends
+ * (CitusBeginReadOnlyScan and ModifyJobNeedsEvaluation in citus_custom_scan.c): the machine would parse them, and log them if the command failed.
  */
-const writeShards = (db: SpreadConnection): string => `
+const accountIn = (db: SpreadConnection): number => db.accountInTexts(db.shardOf(db.account), db.account);
+/** With count(*) there is a row, also when that account is gone. */
+const readShardsSQL = (db: SpreadConnection): string => `
+  SELECT read_shards($1, $2, $3, $4, $5, $6, $7, $8, $9) AS rows, count(*) FROM account_position WHERE account = ${accountIn(db)}`;
+const writeShardsSQL = (db: SpreadConnection): string => `
   INSERT INTO shard_call (account, "mustReturn", ours, sqls, tables, bounds, integers, bigints, byteas, uuids, texts)
-  VALUES (${db.routeOf(db.shardOf(db.account), db.account)}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+  VALUES (${accountIn(db)}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 /** For a cluster: the text that Citus plans once, and its values, if the statement has one and the rows are of one account. */
 const toOne = ({ statement: { one }, accounts, columns }: SentRows) =>
@@ -37,7 +39,7 @@ export const readRows = async <Row>(db: SpreadConnection, sent: SentRows): Promi
   const one = toOne(sent);
   if (one) return db.all<Row>(...one);
   const { args } = toShards(db.shardOf, [sent]);
-  const { rows } = await db.one<{ rows: Row[] | null }>(readShards, [db.account, ...args]);
+  const { rows } = await db.one<{ rows: Row[] | null }>(readShardsSQL(db), args);
   return rows ?? [];
 };
 
@@ -55,14 +57,18 @@ export const writeRows = async (db: SpreadConnection, ...sent: readonly [SentRow
     await db.run(...one);
     return;
   }
-  await db.run(writeShards(db), [null, ...toShards(db.shardOf, sent).args]);
+  const stored = await db.run(writeShardsSQL(db), [null, ...toShards(db.shardOf, sent).args]);
+  if (stored !== 0) throw new Error('a row of shard_call was stored: its trigger did not run the statements');
 };
 
 /**
- * For a cluster: runs statements as one command, and returns whether the last one returned a row for each row that it was sent. If it returned fewer, the caller
- * must roll back: some shards were not written, and `shard_call` has a row (0036-prepared-once.sql).
+ * For a cluster: runs statements as one command. Returns whether the last one returned a row for each row that it was sent. If not, the caller must
+ * roll back: some shards were not written, and `shard_call` has a row (0036-prepared-once.sql).
  */
-export const writeAll = async (db: SpreadConnection, ...sent: readonly [SentRows, ...SentRows[]]): Promise<boolean> => {
+export const writeIfAllReturned = async (
+  db: SpreadConnection,
+  ...sent: readonly [SentRows, ...SentRows[]]
+): Promise<boolean> => {
   const { args, counts } = toShards(db.shardOf, sent);
-  return (await db.run(writeShards(db), [counts, ...args])) === 0;
+  return (await db.run(writeShardsSQL(db), [counts, ...args])) === 0;
 };

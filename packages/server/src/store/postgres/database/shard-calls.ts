@@ -1,5 +1,5 @@
 /** Builds the calls that run statements about sent rows on the shards of a cluster (0036-prepared-once.sql). */
-import { byType, pick, typeCount } from './arrays.ts';
+import { byType, type InRows, pick, typeCount } from './arrays.ts';
 import { arraysOf, givenBy, type SentRows } from './row-statements.ts';
 
 /** Accounts with equal numbers have their rows in the same shards. */
@@ -31,11 +31,11 @@ const byShard = (shardOf: ShardOf, sent: readonly SentRows[]): (readonly SentRow
   return [...shards].sort(([a], [b]) => a - b).map(([, parts]) => parts);
 };
 
-/** Makes one statement of several. The last may begin with WITH. */
+/** Makes one statement of several, of which none may begin with WITH. */
 const joined = (texts: readonly string[]): string => {
   const before = texts.slice(0, -1).map((text, nth) => `part_${nth} AS (${text})`);
   const last = texts.at(-1) as string;
-  return before.length === 0 ? last : `WITH ${before.join(', ')} ${last.replace(/^\s*WITH /, ', ')}`;
+  return before.length === 0 ? last : `WITH ${before.join(', ')} ${last}`;
 };
 
 /** Returns a function for `Parts.table`, and the tables that it was asked for. */
@@ -78,7 +78,7 @@ const planned: ToShards = (shards) => {
   return [accountsOf(shards), sqls, tables, null, ...values];
 };
 
-/** Limits of a prepared statement's rows for one shard, because its values become text. */
+/** Limits of what a prepared command gets of a shard for each of its statements, because the values become text. */
 const mostPrepared = { rows: 256, bytes: 128 * 1024 };
 
 const isSmall = ({ accounts, columns }: SentRows): boolean =>
@@ -95,23 +95,23 @@ const mayBePrepared = (shards: readonly (readonly SentRows[])[]): boolean =>
   );
 
 /**
- * Up to so many rows of each shard are read by their places, and more with unnest(), whose set-up takes longer and each row less: PostgreSQL took 82 and
- * 109 µs to store one event, 102 and 127 for two, 206 and 230 for eight, 393 and 399 for sixteen, 878 and 806 for 32.
+ * Up to so many rows of each shard are read by their places, and more with unnest(), whose set-up takes longer and each row less. To store one event
+ * PostgreSQL took 82 µs by place and 109 with unnest(); two: 102 and 127; eight: 206 and 230; sixteen: 393 and 399; 32: 878 and 806.
  */
 const mostByPlace = 16;
 
-/** All shards and all calls have the same text: the places and the number of a shard's values are parameters too (as_prepared). */
-const prepared: ToShards = (shards) => {
-  const { values, inRows } = byType(shards.flat().flatMap(arraysOf), true);
+/**
+ * All shards of a call have the same text, of two: for few rows and for more. $6 has for each statement how many rows it is sent, then for each of its
+ * arrays how many elements of the parameter come before it (as_prepared).
+ */
+const preparedSQL = (statements: readonly SentRows[], inRows: readonly InRows[], isFew: boolean) => {
   const { tables, table } = namingTables();
-  const [statements = []] = shards;
-  const isFew = shards.every((parts) => parts.every(({ accounts }) => accounts.length <= mostByPlace));
   let bound = 0;
-  let at = 0;
   const next = () => {
     bound += 1;
     return `$6[1][${bound}]`;
   };
+  let at = 0;
   const sqls = statements.map(({ statement: { columns, toSQL } }) => {
     const count = next();
     const own = inRows.slice(at, at + 1 + columns.length).map(({ parameter }) => {
@@ -119,27 +119,38 @@ const prepared: ToShards = (shards) => {
       return isFew ? `$${parameter}[${before} + nth]` : `unnest($${parameter}[${before} + 1:${before} + ${count}])`;
     });
     at += own.length;
-    return toSQL({
-      given: givenBy(columns, own, isFew ? ` FROM generate_series(1, ${count}) AS nth` : ''),
-      count,
-      table,
-    });
+    const from = isFew ? ` FROM generate_series(1, ${count}) AS nth` : '';
+    return toSQL({ given: givenBy(columns, own, from), count, table });
   });
-  const width = at;
-  const bounds = shards.map((parts, nth) => {
-    const own = inRows.slice(nth * width, (nth + 1) * width);
-    // A shard's values of one type are contiguous.
-    const pieces = Array.from({ length: typeCount }, (_, type) =>
-      own.filter(({ parameter }) => parameter === type + 1),
-    );
-    const begins = pieces.map(([first]) => first?.first ?? 1);
-    const before = own.map(({ parameter, first }) => first - (begins[parameter - 1] as number));
-    return [
-      ...pieces.flatMap((piece, type) => [begins[type] as number, piece.at(-1)?.last ?? 0]),
-      ...parts.flatMap(({ accounts, columns }) => [accounts.length, ...before.splice(0, 1 + columns.length)]),
-    ];
-  });
-  return [accountsOf(shards), [joined(sqls)], tables, bounds, ...values];
+  return { sql: joined(sqls), tables };
+};
+
+/** For a shard: the places of its first and last value in each array of the call, then $6. */
+const boundsOf = (parts: readonly SentRows[], inRows: readonly InRows[]): number[] => {
+  // A shard's values of one type are contiguous.
+  const pieces = Array.from({ length: typeCount }, (_, type) =>
+    inRows.filter(({ parameter }) => parameter === type + 1),
+  );
+  const begins = pieces.map(([first]) => first?.first ?? 1);
+  let at = 0;
+  return [
+    ...pieces.flatMap((piece, type) => [begins[type] as number, piece.at(-1)?.last ?? 0]),
+    ...parts.flatMap(({ accounts, columns }) => {
+      const own = inRows.slice(at, at + 1 + columns.length);
+      at += own.length;
+      return [accounts.length, ...own.map(({ parameter, first }) => first - (begins[parameter - 1] as number))];
+    }),
+  ];
+};
+
+const prepared: ToShards = (shards) => {
+  const { values, inRows } = byType(shards.flat().flatMap(arraysOf), true);
+  const [statements = []] = shards;
+  const isFew = shards.every((parts) => parts.every(({ accounts }) => accounts.length <= mostByPlace));
+  const { sql, tables } = preparedSQL(statements, inRows, isFew);
+  const width = statements.reduce((sum, { columns }) => sum + 1 + columns.length, 0);
+  const bounds = shards.map((parts, nth) => boundsOf(parts, inRows.slice(nth * width, (nth + 1) * width)));
+  return [accountsOf(shards), [sql], tables, bounds, ...values];
 };
 
 export const toShards = (shardOf: ShardOf, sent: readonly SentRows[]) => {

@@ -65,7 +65,7 @@ const remembering = aboutRows(
   { isPrepared: true },
 );
 
-// Returns a row for each key that was not there.
+// Returns a row for each key that was not there. PL/pgSQL counts no rows of an EXECUTE of an INSERT without RETURNING.
 const storing = inserting('event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING 1 AS stored' });
 
 const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
@@ -95,7 +95,7 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
   const { eventKey, requestKey } = createIdempotencyKeys(secret);
 
   return {
-    /** Whether today's keys must be looked up with `find`, because `remember` alone does not recognize all repeats. */
+    /** Whether today's keys must be looked up with `find`, because `remember` and `storing` do not recognize all repeats. */
     mustAsk: withErased || withEither,
 
     requestKey,

@@ -14,7 +14,7 @@ import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '..
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { Overtaken } from '../database/connection.ts';
 import { inserting, type SentRows } from '../database/row-statements.ts';
-import { writeAll, writeRows } from '../database/sent-rows.ts';
+import { writeIfAllReturned, writeRows } from '../database/sent-rows.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -125,12 +125,12 @@ const insertingEvents = inserting('event', [
   ['day', 'integer'],
 ]);
 
-/** The number of transactions that look for repeats first, after one that met a repeat. They are those of this server. */
-const lookupsAfterRepeat = 100;
+/** How many transactions of this server store the keys of repeats before the events, after one that met a repeat. */
+const carefulAfterRepeat = 100;
 
 export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }: EventParts) => {
-  let lookupsLeft = 0;
-  /** Batches of transactions that met a repeat. They look for repeats when they run again. */
+  let carefulLeft = 0;
+  /** Batches of transactions that met a repeat. They store the keys first when they run again. */
   const withRepeats = new WeakSet<EventBatch>();
 
   /**
@@ -353,31 +353,33 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     checks.mayBeNew(batch.account, batch.browser, event);
 
   /**
-   * Returns whether this transaction assumes that all its events are new. Nearly always they are. On a cluster this saves one of three commands; if an event is
-   * a repeat, the transaction runs again. Events with contacts or new IDs are excluded: their rows would be locked before the keys of the events, but
-   * `remember` locks the keys first. When a repeat was met, the next transactions look first.
+   * Whether a transaction may assume that all its events are new, and store their keys with them. On a cluster this saves one of three commands. Events
+   * with contacts or new IDs are excluded: their rows would be locked before the keys, but `remember` locks the keys first.
    */
-  const assumeNew = (db: Transaction, entries: readonly Entry[], checks: EventChecks): boolean => {
-    const mustLook = (entry: Entry) =>
-      entry.contact !== null || mayHaveNewID(entry, checks) || withRepeats.has(entry.batch);
-    if (!db.isSpread || entries.some(mustLook)) return false;
-    if (lookupsLeft === 0) return true;
-    lookupsLeft -= 1;
-    return false;
+  const mayAssumeNew = (db: Transaction, entries: readonly Entry[], checks: EventChecks): boolean =>
+    db.isSpread &&
+    !entries.some((entry) => entry.contact !== null || mayHaveNewID(entry, checks) || withRepeats.has(entry.batch));
+
+  /** Returns whether a transaction that may assume this must store the keys first nevertheless, and counts it if so. */
+  const takeCareful = (): boolean => {
+    if (carefulLeft === 0) return false;
+    carefulLeft -= 1;
+    return true;
   };
 
+  /** If an event is a repeat, the transaction must run again. */
   const writeNew = async (
     db: Transaction,
     entries: readonly Entry[],
     rows: readonly [SentRows, ...SentRows[]],
   ): Promise<void> => {
-    if (await writeAll(db, ...rows, dedup.storing(db, entries.map(sentOf)))) return;
+    if (await writeIfAllReturned(db, ...rows, dedup.storing(db, entries.map(sentOf)))) return;
     for (const { batch } of entries) withRepeats.add(batch);
     throw new Overtaken();
   };
 
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
-    const assumesNew = assumeNew(db, entries, checks);
+    const assumesNew = mayAssumeNew(db, entries, checks) && !takeCareful();
     note(entries, await users.create(db, soughtUsers(entries), { time, withEvent: true }));
     const both = entries.filter(isOfBoth);
     const seen = new Set(entries.flatMap(({ user }) => user ?? []));
@@ -408,7 +410,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
       entry.outcome = isKept ? kept : duplicate;
       return isKept;
     });
-    if (db.isSpread && news.length < entries.length) lookupsLeft = lookupsAfterRepeat;
+    if (db.isSpread && news.length < entries.length) carefulLeft = carefulAfterRepeat;
     if (news.length === 0) return listing;
     const rest = drawn.values();
     const next = () => rest.next().value as number;

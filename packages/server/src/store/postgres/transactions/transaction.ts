@@ -28,7 +28,7 @@ import {
 /** A transaction that writes rows of one account; `of` returns the same one for another of its accounts, if it has several. */
 export interface Transaction
   extends AccountConnection,
-    Pick<TakenConnection, 'slot' | 'isSpread' | 'routeOf' | 'script'> {
+    Pick<TakenConnection, 'slot' | 'isSpread' | 'accountInTexts' | 'script'> {
   readonly currentDay: DayUnderWay;
   /** The account's state when this transaction began. */
   readonly begun: AccountState;

@@ -25,11 +25,11 @@ export const mostUnderWay = 4;
 const enoughEvents = 1_000;
 const longMilliseconds = 500;
 /**
- * After a commit that took all that waited, a machine's next one waits for as many batches as that had, for this share of the time that it took, and at
- * most so long. Clients that are answered together ask again together: 64 of them, on two machines, had 26 events in a commit instead of 15 to 18, and an
- * event took 30 % less of PostgreSQL's processor time. Requests that arrive independently may wait that long.
+ * On a cluster: after a commit that took all batches, a machine's next one waits until as many have arrived, because clients that are answered together
+ * send their next requests together (figures: test/citus/README.md). It waits no longer than this share of the last commit's time,
  */
 const pauseShare = 0.5;
+/** and no longer than this. Requests that arrive independently may wait that long. */
 const mostPauseMilliseconds = 20;
 
 /** On a cluster: how long a commit waits for each lock before it is divided, and then each of its parts. */
@@ -108,7 +108,7 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
   const most = onCluster ? mostAccounts.onCluster : mostAccounts.onOne;
   let underWay = 0;
   let scheduled = false;
-  /** While the shared lane waits for so many batches. */
+  /** Set while the shared lane waits for its timer, or for so many batches. */
   let pause: { readonly timer: NodeJS.Timeout; readonly batches: number } | undefined;
 
   /** Waits for the other requests that are read in this turn of the event loop. */
@@ -227,13 +227,13 @@ const createQueue = (keep: Keep, measure: Measure = () => {}, onCluster?: OnClus
     };
     const taken = take(lane, most);
     const isAll = lane.lines.size === 0;
-    const isOfCluster = onCluster !== undefined && !isApart;
-    if (isOfCluster) endPause();
+    const isSharedOnCluster = onCluster !== undefined && !isApart;
+    if (isSharedOnCluster) endPause();
     const began = performance.now();
-    const aging = isOfCluster ? setTimeout(goOn, longMilliseconds) : undefined;
+    const aging = isSharedOnCluster ? setTimeout(goOn, longMilliseconds) : undefined;
     const error = await commit(taken, { isApart, isPart: false });
     clearTimeout(aging);
-    if (isOfCluster && isAll && error === undefined) beginPause(taken.length, performance.now() - began);
+    if (isSharedOnCluster && isAll && error === undefined) beginPause(taken.length, performance.now() - began);
     age();
     underWay -= 1;
     if (isApart && isLate(error)) setApart(shard);

@@ -57,8 +57,9 @@ DO $$ BEGIN
   ALTER TABLE shard_call ADD COLUMN "mustReturn" integer[];
 END $$;
 -- Runs the statements of a row, which is not stored. `mustReturn` says how many rows each shard's statement must return; null: any number. When one returns
--- fewer, a row without values is stored, and the caller must roll back. This is not an error, because PostgreSQL writes the values of a command that fails into
--- its log, where no erasure finds them.
+-- fewer, a row without values is stored, and the caller must roll back. No error of this function contains a value, because PostgreSQL would write it into its
+-- log, where no erasure finds it.
+-- force_generic_plan: PostgreSQL would plan the first five executions of each prepared statement otherwise.
 CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
   DECLARE
     key text := md5(NEW.sqls[1] || NEW.tables::text);
@@ -74,30 +75,37 @@ CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgs
         RAISE EXCEPTION 'this machine does not know the shards of account % yet', NEW.account USING ERRCODE = 'FH002';
       END IF;
     END IF;
-    FOR nth IN 1 .. cardinality(NEW.ours) LOOP
-      IF bounds IS NULL THEN
-        EXECUTE with_shards(NEW.ours[nth], NEW.sqls[nth], NEW.tables)
-          USING NEW.integers, NEW.bigints, NEW.byteas, NEW.uuids, NEW.texts;
-      ELSE
-        EXECUTE as_prepared(NEW.ours[nth], key, NEW.sqls[1], NEW.tables, bounds[nth:nth][11:],
-          NEW.integers[bounds[nth][1]:bounds[nth][2]], NEW.bigints[bounds[nth][3]:bounds[nth][4]],
-          NEW.byteas[bounds[nth][5]:bounds[nth][6]], NEW.uuids[bounds[nth][7]:bounds[nth][8]],
-          NEW.texts[bounds[nth][9]:bounds[nth][10]]);
-      END IF;
-      GET DIAGNOSTICS returned = ROW_COUNT;
-      IF returned < NEW."mustReturn"[nth] THEN
-        NEW.ours := '{}';
-        NEW.sqls := '{}';
-        NEW.tables := '{}';
-        NEW.bounds := NULL;
-        NEW.integers := NULL;
-        NEW.bigints := NULL;
-        NEW.byteas := NULL;
-        NEW.uuids := NULL;
-        NEW.texts := NULL;
-        RETURN NEW;
-      END IF;
-    END LOOP;
+    BEGIN
+      FOR nth IN 1 .. cardinality(NEW.ours) LOOP
+        IF bounds IS NULL THEN
+          EXECUTE with_shards(NEW.ours[nth], NEW.sqls[nth], NEW.tables)
+            USING NEW.integers, NEW.bigints, NEW.byteas, NEW.uuids, NEW.texts;
+        ELSE
+          EXECUTE as_prepared(NEW.ours[nth], key, NEW.sqls[1], NEW.tables, bounds[nth:nth][11:],
+            NEW.integers[bounds[nth][1]:bounds[nth][2]], NEW.bigints[bounds[nth][3]:bounds[nth][4]],
+            NEW.byteas[bounds[nth][5]:bounds[nth][6]], NEW.uuids[bounds[nth][7]:bounds[nth][8]],
+            NEW.texts[bounds[nth][9]:bounds[nth][10]]);
+        END IF;
+        GET DIAGNOSTICS returned = ROW_COUNT;
+        IF returned < NEW."mustReturn"[nth] THEN
+          NEW.ours := '{}';
+          NEW.sqls := '{}';
+          NEW.tables := '{}';
+          NEW.bounds := NULL;
+          NEW.integers := NULL;
+          NEW.bigints := NULL;
+          NEW.byteas := NULL;
+          NEW.uuids := NULL;
+          NEW.texts := NULL;
+          RETURN NEW;
+        END IF;
+      END LOOP;
+    EXCEPTION
+      -- The context of the error would be the text of the EXECUTE, with its values, which PostgreSQL would write into the log of this machine and of the
+      -- coordinator.
+      WHEN query_canceled OR OTHERS THEN
+        RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM;
+    END;
     RETURN NULL;
   END $$;
 
