@@ -156,3 +156,15 @@ describe('the commands for', () => {
     expect(sent.length, sent.map(({ text }) => text).join('\n')).toBeLessThanOrEqual(most[what as keyof typeof most]);
   });
 });
+
+test('values are sent to the machines as parameters, not in texts, which a machine may log', async () => {
+  const userUUID = newUserUUID();
+  const log = () => call('logEvent', { tokenUUID: scene.tokens.server, userUUID, eventID: 1 });
+  // PostgreSQL plans the first five executions in each session for their values.
+  for (let nth = 0; nth < 60; nth += 1) await log();
+  const { sent } = await sentWhile(log);
+  const texts = sent.flatMap(({ text }) => (/INSERT INTO \S*shard_call_\d/.test(text) ? [text] : []));
+  expect(texts).not.toEqual([]);
+  for (const text of texts) expect(text).toMatch(/VALUES \((\d+|\$\d+), \(?(\d+|\$\d+)/);
+  for (const text of texts) expect(text).not.toMatch(/'\{/);
+});

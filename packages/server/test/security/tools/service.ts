@@ -50,7 +50,7 @@ export const operationPaths = operationNames.flatMap((name) => {
 });
 
 /** What the pages of a browser on this very machine come with. */
-export const fromHere = { incoming: { socket: { remoteAddress: '127.0.0.1' } } };
+export const fromHere = { incoming: { complete: true, socket: { remoteAddress: '127.0.0.1' } } };
 
 /** A body whole; of a stream, what has come until it is silent for a moment. */
 export const readText = async (response: Response, silenceMilliseconds = 60): Promise<string> => {
