@@ -57,8 +57,8 @@ DO $$ BEGIN
   ALTER TABLE shard_call ADD COLUMN "mustReturn" integer[];
 END $$;
 -- Runs the statements of a row, which is not stored. `mustReturn` says how many rows each shard's statement must return; null: any number. When one returns
--- fewer, a row without values is stored, and the caller must roll back. No error of this function contains a value, because PostgreSQL would write it into its
--- log, where no erasure finds it.
+-- fewer, a row without values is stored, and the caller must roll back. The errors of a statement are raised again without their context: it has the values of
+-- the statement, which PostgreSQL would write into its log, where no erasure finds them. When PostgreSQL ends the session (FATAL), it still may.
 -- force_generic_plan: PostgreSQL would plan the first five executions of each prepared statement otherwise.
 CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
   DECLARE
@@ -101,8 +101,7 @@ CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgs
         END IF;
       END LOOP;
     EXCEPTION
-      -- The context of the error would be the text of the EXECUTE, with its values, which PostgreSQL would write into the log of this machine and of the
-      -- coordinator.
+      -- The context of the error is the text of the EXECUTE. The coordinator would log it, too.
       WHEN query_canceled OR OTHERS THEN
         RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM;
     END;
