@@ -97,7 +97,7 @@ const changeSomething = async (
 interface Done {
   /** How often each operation was answered 200. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The statuses from 500 on, with their codes. */
+  /** The answers from 500 on, and when they came. */
   readonly failures: readonly string[];
   /** The lines of the nodes' logs that tell of one. */
   readonly deadlocks: readonly string[];
@@ -131,7 +131,8 @@ const load = async (accounts: readonly Account[], urls: readonly string[], until
           } catch (error) {
             if (!(error instanceof FirsthandError)) throw error;
             // What is refused is what another client has changed meanwhile.
-            if (error.status >= 500 || error.status === 0) failures.push(`${error.status} ${error.code}`);
+            if (error.status >= 500 || error.status === 0)
+              failures.push(`${new Date().toISOString()}: ${error.status} ${error.code}: ${error.message}`);
           }
           await wait(restMs);
         }
