@@ -93,7 +93,7 @@ const needed: Readonly<Record<string, readonly Need[]>> = {
   postgres: [postgres],
   'postgres: front door': [postgres],
   citus: [citus],
-  // They stop nodes.
+  // They change and stop nodes.
   'citus: faults': [citusPrograms],
   browsers: [chromium],
   deploy,

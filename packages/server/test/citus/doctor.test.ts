@@ -45,6 +45,7 @@ test('a cluster on which all is well: which worker has how much', async () => {
     ok: true,
     detail: expect.stringMatching(/^2: \S+:\d+ has 16 parts, \d{7,} bytes; \S+:\d+ has 16 parts, \d{7,} bytes$/),
   });
+  expect(found.get('durability')).toMatchObject({ ok: true });
   expect(found.get('spread tables')).toMatchObject({ ok: true, detail: 'all' });
   expect(found.get('balance')).toMatchObject({ ok: true, detail: 'the rebalancer would move nothing' });
   expect(found.get('largest account')).toBeUndefined();

@@ -17,7 +17,7 @@ import {
   sentWhile,
 } from './tools/remote-commands.ts';
 
-/** They change what every node holds in full: who may do what. */
+/** They change tables of the coordinator: who may do what. */
 const changeAccess: ReadonlySet<OperationName> = new Set([
   'createAccount',
   'createToken',

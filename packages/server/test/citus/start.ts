@@ -1,4 +1,4 @@
-// Starts a Citus cluster and prints its URL; ends it, and deletes its folder, at Ctrl+C. With a name, makes a spread database too.
+// Starts a Citus cluster and prints its URL; ends it, and deletes its folder, at Ctrl+C.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
 /** Reads the contents of a PostgreSQL database in the form of SQLite's tables: rollups of all slots added up, values as columns. */
 
-import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { plainFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
@@ -13,6 +12,7 @@ import {
   type Connection,
   codeOf,
   hasTable,
+  insistOnFree,
   isServed,
   lockKeys,
   openPlain,
@@ -28,10 +28,6 @@ const rowsPerFetch = 1_000;
 const sequencesPerPage = { fewest: 100, most: 1_000 };
 /** A page with more bytes of bodies is followed by a smaller one. */
 const bytesPerPage = 4 * 1024 * 1024;
-
-/** A closed connection may hold its locks for some milliseconds longer. */
-const patienceMilliseconds = 2_000;
-const pauseMilliseconds = 20;
 
 const fieldColumns = plainFields.map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
 
@@ -163,14 +159,8 @@ const hold = async (db: ScriptedConnection): Promise<void> => {
   if ((await db.one<{ follows: boolean }>('SELECT pg_is_in_recovery() AS follows')).follows) {
     throw new StoreUnusable('the database to copy from is a standby: copy from the one that it follows');
   }
-  const asked = performance.now();
-  while (!(await tryHold(db))) {
-    if (performance.now() - asked >= patienceMilliseconds) {
-      throw new StoreUnusable(
-        'the database to copy from is in use: end all servers, commands and copies over it first',
-      );
-    }
-    await wait(pauseMilliseconds);
+  if (!(await insistOnFree(() => tryHold(db)))) {
+    throw new StoreUnusable('the database to copy from is in use: end all servers, commands and copies over it first');
   }
   if ((await readSchema(db)) < newestMigration()) {
     throw new StoreUnusable(

@@ -2,11 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { untilWaiting } from '../../../../test/fixtures/postgres/asking.ts';
+import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { pretendCitus } from '../../../../test/fixtures/postgres/pretended-citus.ts';
-import { migrateStore } from '../../open.ts';
+import { migrateStore, openStore } from '../../open.ts';
 import { monthSQL, repeatsSQL } from '../events/partitions.ts';
 import { accountTables, localTables } from './citus.ts';
+import { lockKeys, onOneConnection } from './connection.ts';
 
 let databaseURL: string;
 beforeAll(async () => {
@@ -120,6 +122,28 @@ test('with it, each table is spread once, however often that is asked, and not w
   );
   expect(await migrateStore(databaseURL, { citus: true })).toEqual({ workers: 2, tables: ['report_view'] });
   expect(await migrateStore(databaseURL, { citus: true })).toEqual({ workers: 2, tables: [] });
+});
+
+test('nothing is spread while a server goes on as before, and one that has connected meanwhile is reported', async () => {
+  const url = await newMigratedDatabase();
+  await pretendCitus(url);
+  const open = () => openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
+  const spread = () => migrateStore(url, { citus: true, withoutWorkers: true });
+  const before = await open();
+  await expect(spread()).rejects.toThrow(/uses the database: end all of them/);
+  await before.close();
+  expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
+  await onOneConnection(url, async (db) => {
+    // Spreading waits for this lock, after it has looked for servers. This connection is no server.
+    await db.script(`SELECT pg_advisory_unlock_all(), pg_advisory_lock(${lockKeys.structure})`);
+    const spreading = spread();
+    await Promise.race([spreading, untilWaiting(url, 1)]);
+    const meanwhile = await open();
+    await db.script('SELECT pg_advisory_unlock_all()');
+    await expect(spreading).rejects.toThrow(/has connected meanwhile/);
+    await meanwhile.close();
+  });
+  expect(await spread()).toMatchObject({ tables: [] });
 });
 
 test('a file of SQLite has no such command', async () => {

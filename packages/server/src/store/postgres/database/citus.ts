@@ -1,6 +1,13 @@
 /** Distributes the tables over a Citus cluster: all rows of an account are in the shards of one group, on one machine. */
 import { StoreUnusable } from '../../unusable.ts';
-import { type Connection, lockKeys, onOneConnection, type TakenConnection } from './connection.ts';
+import {
+  type Connection,
+  insistOnFree,
+  isServed,
+  lockKeys,
+  onOneConnection,
+  type TakenConnection,
+} from './connection.ts';
 import { migrate } from './migrate.ts';
 
 /**
@@ -110,6 +117,11 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
     );
   const unspread = new Set(await listUnspread(db));
   const [first, ...others] = accountTables;
+  const isNew = unspread.has(first);
+  if (isNew && !(await insistOnFree(async () => !(await isServed(db)))))
+    throw new StoreUnusable(
+      'a server or a command uses the database: end all of them before it is spread, because they would go on as if it were not',
+    );
   const tables: string[] = [];
   const distribute = async (table: string, colocatedWith: string) => {
     if (!unspread.has(table)) return;
@@ -124,6 +136,10 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
   for (const table of others) await distribute(table, first);
   for (const { name } of await db.all<{ name: string }>(functionsSQL))
     await db.run('SELECT create_distributed_function($1::regprocedure)', [name]);
+  if (isNew && (await isServed(db)))
+    throw new StoreUnusable(
+      'all tables are spread, but a server or a command has connected meanwhile: end it before others start, because it goes on as if they were not',
+    );
   return { workers, tables };
 };
 

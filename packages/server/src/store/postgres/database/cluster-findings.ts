@@ -45,6 +45,22 @@ const readWorkers = async (db: Connection, parts: readonly Part[]): Promise<Work
   });
 };
 
+/** A machine with fsync off stores nothing (0037-durable-machines.sql); with asynchronous commits, only what is not of an account could be lost. */
+const durabilityFinding = async (db: Connection): Promise<Finding> => {
+  const rows = await db.all<{ name: string; settings: string }>(
+    `SELECT nodename || ':' || nodeport AS name, result AS settings
+     FROM run_command_on_workers($$SELECT 'fsync ' || current_setting('fsync') || ', synchronous_commit ' || current_setting('synchronous_commit')$$)
+     WHERE result LIKE '%off%' ORDER BY name`,
+  );
+  const found = rows.map(({ name, settings }) => `${name} has ${settings}`).join('; ');
+  const detail = `${found}: a crash could undo a commit. Nothing is stored where fsync is off; turn both on`;
+  return {
+    name: 'durability',
+    ok: rows.length === 0,
+    detail: rows.length === 0 ? 'each worker syncs its commits' : detail,
+  };
+};
+
 const tablesFinding = async (db: Connection): Promise<Finding> => {
   const missing = await listUnspread(db);
   const detail = `not spread yet: ${missing.join(', ')}; firsthand migrate --citus spreads them`;
@@ -110,6 +126,7 @@ export const examineCluster = async (db: Connection): Promise<{ findings: Findin
   return {
     findings: [
       { name: 'workers', ok: true, detail: `${workers.length}: ${detail}` },
+      await durabilityFinding(db),
       await tablesFinding(db),
       await balanceFinding(db),
       ...(await largestFinding(db, parts, workers)),

@@ -1,4 +1,5 @@
 /** Connections to a PostgreSQL database, with the settings that durable commits and bounded waiting need. */
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { Refusal } from '../../../refusal.ts';
 import { StoreUnusable } from '../../unusable.ts';
@@ -77,7 +78,7 @@ export const lockKeys = {
   migration: '2305843009213693951',
   /** Held shared by every write, and exclusively by migrations and copies. */
   structure: '2305843009213693952',
-  /** Plus an account: held shared by every write of the account, and exclusively by one that runs alone: a merge, a new day. */
+  /** Plus an account: held shared by every write of the account, and exclusively by one that runs alone: a merge, a new day, the end of an account. */
   accounts: '3746994889972252672',
   /** Held by one server at a time, to make or forget a day. */
   days: '2305843009213693954',
@@ -169,9 +170,24 @@ const slotsHeld = `pg_locks
   WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND objsubid = 1 AND classid::bigint = ${BigInt(lockKeys.slots) >> 32n}`;
 
-/** Whether a server or a command uses the database. */
+/** Whether a server or another command uses the database. */
 export const isServed = async (db: Connection): Promise<boolean> =>
-  (await db.one<{ served: boolean }>(`SELECT EXISTS (SELECT FROM ${slotsHeld}) AS served`)).served;
+  (await db.one<{ served: boolean }>(`SELECT EXISTS (SELECT FROM ${slotsHeld} AND pid <> pg_backend_pid()) AS served`))
+    .served;
+
+/** A closed connection may hold its locks for some milliseconds longer. */
+const freeingMilliseconds = 2_000;
+const freeingPause = 20;
+
+/** Asks again for up to two seconds, until the answer is true. Returns the last one. */
+export const insistOnFree = async (isFree: () => Promise<boolean>): Promise<boolean> => {
+  const began = performance.now();
+  while (!(await isFree())) {
+    if (performance.now() - began >= freeingMilliseconds) return false;
+    await wait(freeingPause);
+  }
+  return true;
+};
 
 /** Returns the age, in milliseconds, of the oldest connection of a server or of another command; 0: there is none. */
 export const servedMilliseconds = async (db: Connection): Promise<number> =>
@@ -203,7 +219,7 @@ export const inOrderLocally = ['SET LOCAL enable_bitmapscan = off'];
 
 /**
  * Settings for storing events, whose statements find rows by their keys: without them, a plan that PostgreSQL makes while a table is small,
- * and keeps, reads all rows of it, until the table is analyzed.
+ * and keeps, reads all rows of it, until the table is analyzed. On a cluster they do not reach the other machines.
  */
 export const byKey = '-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off';
 
@@ -253,9 +269,11 @@ export const openPool = (
       // A plan without sequential scans counts as very dear in PostgreSQL up to 17, and what is dear is compiled: in each commit of events,
       // 4 ms of processor for a statement that takes 0.1.
       await client.query('SET jit = off');
+      // The slot first: who spreads the tables looks for slots afterwards.
+      const slot: number = (await client.query(takeSlot)).rows[0].n;
       const isSpread = await isSpreadOver(toConnection(askOf(client)));
       if (isSpread) await client.query(clusterSettings);
-      opened.set(client, { slot: (await client.query(takeSlot)).rows[0].n, isSpread });
+      opened.set(client, { slot, isSpread });
     },
   });
   // Errors of idle connections.
@@ -387,12 +405,13 @@ const ofLostWorker =
 
 /**
  * Whether the statement is fine but the database cannot execute it now: it is unreachable, starting or stopping, accepts no
- * connections, is full, has become a standby, takes too long, or is a machine of a cluster that does not know a shard yet (FH002). Classes of codes:
+ * connections, is full, has become a standby, takes too long, or is a machine of a cluster that does not know a shard yet (FH002) or could lose what it
+ * commits (FH003). Classes of codes:
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export const isNotNow = (error: unknown): boolean =>
   isConflict(error) ||
-  /^(08|53|57|58|25006|25P0[34]|55P03|FH002|E[A-Z]+$)/.test(codeOf(error)) ||
+  /^(08|53|57|58|25006|25P0[34]|55P03|FH00[23]|E[A-Z]+$)/.test(codeOf(error)) ||
   // 55000 alone says that an object is not in the required state, which can also be a bug of this program.
   (codeOf(error) === '55000' &&
     /not currently accepting connections|is a metadata node, but is out of sync|does not have a replica identity/.test(

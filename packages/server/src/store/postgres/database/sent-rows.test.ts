@@ -1,4 +1,5 @@
 // Statements about sent rows, on a PostgreSQL that pretends to have Citus: odd and even accounts are in two shards, each of which is the table itself.
+import type pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { pretendCluster } from '../../../../test/fixtures/postgres/pretended-citus.ts';
@@ -165,6 +166,20 @@ test('several statements are one command, and each writes its rows', async () =>
   });
 });
 
+const errorOf = (work: Promise<unknown>): Promise<pg.DatabaseError> =>
+  work.then(
+    () => expect.fail('it has not failed'),
+    (error) => error,
+  );
+
+/** Looks into all that PostgreSQL writes into its log of a row that is there already. */
+const expectNoValues = ({ code, message, detail, hint, where, internalQuery }: pg.DatabaseError) => {
+  expect(code).toBe('23505');
+  const logged = JSON.stringify([message, detail, hint, where, internalQuery]);
+  expect(logged).toContain('user_name_pkey');
+  for (const value of ['user-of-1', String(2 ** 40)]) expect(logged).not.toContain(value);
+};
+
 test.each([
   ['prepared', true],
   ['planned each time', false],
@@ -173,16 +188,24 @@ test.each([
     const accounts = [1, 1, 3];
     const columns = [texts(accounts, (account) => `user-of-${account}`), bigints(accounts, () => 2 ** 40)];
     const failing = writeRows(db, { statement: { ...names, isPrepared }, accounts, columns });
-    const error = await failing.then(
-      () => undefined,
-      (error) => error,
-    );
-    expect(error).toMatchObject({ code: '23505' });
-    // What PostgreSQL writes into its log.
-    const { message, detail, hint, where, internalQuery } = error;
-    const logged = JSON.stringify([message, detail, hint, where, internalQuery]);
-    expect(logged).toContain('user_name_pkey');
-    for (const value of ['user-of-1', String(2 ** 40)]) expect(logged).not.toContain(value);
+    expectNoValues(await errorOf(failing));
+  });
+});
+
+test('the error of a statement that returns rows has none of its values', async () => {
+  const returning = inserting(
+    'user_name',
+    [
+      ['userUUID', 'text'],
+      ['user', 'bigint'],
+    ],
+    { end: 'RETURNING "user"' },
+  );
+  await connected(async (db) => {
+    const accounts = [1, 1, 3];
+    const columns = [texts(accounts, (account) => `user-of-${account}`), bigints(accounts, () => 2 ** 40)];
+    const failing = readRows(db, { statement: returning, accounts, columns });
+    expectNoValues(await errorOf(failing));
   });
 });
 

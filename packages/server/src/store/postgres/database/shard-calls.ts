@@ -49,8 +49,9 @@ const namingTables = () => {
 };
 
 /**
- * The arguments of read_shards, and the columns of shard_call after its account: for each shard an account and the SQL of all statements, the tables
- * that the SQL names, its bounds, and the values of all arrays, one array of each type.
+ * The arguments of read_shards, and the columns of shard_call after its account and `mustReturn`: for each shard an account, the SQL of all statements
+ * (for each shard, or one text that is prepared), the tables that the SQL names, the bounds of each shard, and the values of all arrays, one array of each
+ * type.
  */
 type ToShards = (shards: readonly (readonly SentRows[])[]) => unknown[];
 
@@ -156,7 +157,7 @@ const prepared: ToShards = (shards) => {
 export const toShards = (shardOf: ShardOf, sent: readonly SentRows[]) => {
   const shards = byShard(shardOf, sent);
   return {
-    /** The arguments of read_shards, and the columns of shard_call after its account. */
+    /** The arguments of read_shards, and the columns of shard_call after `mustReturn`. */
     args: mayBePrepared(shards) ? prepared(shards) : planned(shards),
     /** For each shard, how many rows the last statement is sent. */
     counts: shards.map((parts) => parts.at(-1)?.accounts.length),

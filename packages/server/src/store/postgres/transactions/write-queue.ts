@@ -26,10 +26,10 @@ const enoughEvents = 1_000;
 const longMilliseconds = 500;
 /**
  * On a cluster: after a commit that took all batches, a machine's next one waits until as many have arrived, because clients that are answered together
- * send their next requests together (figures: test/citus/README.md). It waits no longer than this share of the last commit's time,
+ * send their next requests together (figures: test/citus/README.md). This is the longest pause, as a share of the last commit's time.
  */
 const pauseShare = 0.5;
-/** and no longer than this. Requests that arrive independently may wait that long. */
+/** The longest pause in any case. Requests that arrive independently may wait that long. */
 const mostPauseMilliseconds = 20;
 
 /** On a cluster: how long a commit waits for each lock before it is divided, and then each of its parts. */
@@ -41,11 +41,14 @@ const mostApart = 2;
 /** A batch that has waited so long for such a commit is refused. */
 const mostWaitMilliseconds = 5_000;
 
-/** Errors of begin_writing: the accounts are on several machines, or the machine does not know one of their shards yet. */
+/** Errors of begin_writing: the accounts are on several machines, or the machine does not know one of their shards yet; the latter also of shard_call. */
 const dispersed = 'FH001';
 const unknownShard = 'FH002';
 
-/** When so many parts of a commit wait too long for a lock, and none is stored, it is one that all need: a migration holds it. The others are refused. */
+/**
+ * When so many parts of a commit wait too long for a lock, and none is stored, it is one that all need: a migration holds it. The others are refused. Parts of a
+ * commit of several shards on a cluster go on to the lane of their shard instead.
+ */
 const mostLate = 2;
 
 export type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
