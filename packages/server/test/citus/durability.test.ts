@@ -1,9 +1,11 @@
 // Workers whose settings would let a crash undo a commit that was acknowledged.
 import { createClient, type FirsthandError } from '@firsthand/client';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
 import { onOneConnection } from '../../src/store/postgres/database/connection.ts';
 import { firsthand } from '../fixtures/command.ts';
 import { asking } from '../fixtures/postgres/asking.ts';
+import { createSite } from '../fixtures/site.ts';
 import { freePort } from '../tools/ports.ts';
 import { startServed, stopServed } from '../tools/served.ts';
 import { type Node, urlOfNode } from './cluster.ts';
@@ -11,10 +13,17 @@ import { type Account, useOwnCluster } from './tools/own-cluster.ts';
 
 const cluster = useOwnCluster();
 
-const set = async (node: Node, setting: 'fsync' | 'synchronous_commit', value: 'on' | 'off'): Promise<void> => {
+/** Turns a setting of a worker off, until the returned function is called or the test has ended. */
+const turnOff = async (node: Node, setting: 'fsync' | 'synchronous_commit'): Promise<() => Promise<void>> => {
   const url = urlOfNode(cluster.cluster(), node, 'postgres');
-  await asking(url, `ALTER SYSTEM SET ${setting} = ${value}`);
-  await asking(url, 'SELECT pg_reload_conf()');
+  const alter = async (change: string) => {
+    await asking(url, `ALTER SYSTEM ${change}`);
+    await asking(url, 'SELECT pg_reload_conf()');
+  };
+  const turnOn = () => alter(`RESET ${setting}`);
+  onTestFinished(turnOn);
+  await alter(`SET ${setting} = off`);
+  return turnOn;
 };
 
 const examineDurability = async (databaseURL: string) => {
@@ -35,15 +44,26 @@ test('a worker with fsync off stores nothing; the other goes on', async () => {
         (error: FirsthandError) => error.status,
       );
   for (const account of accounts) expect(await log(account)).toBe(200);
-  await set(unsafe.node, 'fsync', 'off');
+  const turnOn = await turnOff(unsafe.node, 'fsync');
   // Each process reads its settings anew before its next command.
   await expect.poll(() => log(unsafe)).toBe(503);
   expect(await log(safe)).toBe(200);
   expect(await examineDurability(databaseURL)).toMatchObject({
     ok: false,
-    detail: expect.stringMatching(new RegExp(`${unsafe.node}:\\d+ has fsync off`)),
+    detail: expect.stringMatching(new RegExp(`${unsafe.node}:\\d+: fsync off`)),
   });
-  await set(unsafe.node, 'fsync', 'on');
+  const store = await openStore({ databaseURL, role: 'beside', onFatal: expect.unreachable as never });
+  onTestFinished(() => store.close());
+  const created = new Set<string>();
+  for (let nth = 0; nth < 64 && created.size < 2; nth += 1)
+    created.add(
+      await createSite(store).then(
+        () => 'created',
+        ({ code }) => code,
+      ),
+    );
+  expect(created).toEqual(new Set(['created', 'not_kept']));
+  await turnOn();
   await expect.poll(() => log(unsafe)).toBe(200);
   expect(await examineDurability(databaseURL)).toMatchObject({ ok: true });
   expect(await stopServed(server)).toBe(0);
@@ -52,7 +72,7 @@ test('a worker with fsync off stores nothing; the other goes on', async () => {
 test('what a server writes is committed synchronously on a worker with synchronous_commit off, too', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [{ node }] = accounts as [Account];
-  await set(node, 'synchronous_commit', 'off');
+  await turnOff(node, 'synchronous_commit');
   const numbers = await asking<{ account: number }>(databaseURL, 'SELECT account FROM account WHERE account > 0');
   const settings = new Set<string>();
   await onOneConnection(databaseURL, async (db) => {
@@ -68,5 +88,4 @@ test('what a server writes is committed synchronously on a worker with synchrono
     }
   });
   expect(settings).toEqual(new Set(['off, then on', 'on, then on']));
-  await set(node, 'synchronous_commit', 'on');
 });

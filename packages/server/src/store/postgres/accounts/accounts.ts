@@ -137,6 +137,8 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
         strict,
         browserCatalogue,
       ]);
+      // This transaction is of the service, so it has begun on no machine of accounts.
+      if (db.isSpread) await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [number]);
       for (const token of tokens) await createToken(db, { ...token, account: number });
       await catalogues.put(db, number, given);
       return putContacts({ ...db, account: number }, changes, { time, by });

@@ -124,7 +124,7 @@ test('with it, each table is spread once, however often that is asked, and not w
   expect(await migrateStore(databaseURL, { citus: true })).toEqual({ workers: 2, tables: [] });
 });
 
-test('nothing is spread while a server goes on as before, and one that has connected meanwhile is reported', async () => {
+test('nothing is spread while a server is connected, at first or when the lock of all writers is taken', async () => {
   const url = await newMigratedDatabase();
   await pretendCitus(url);
   const open = () => openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
@@ -140,10 +140,27 @@ test('nothing is spread while a server goes on as before, and one that has conne
     await Promise.race([spreading, untilWaiting(url, 1)]);
     const meanwhile = await open();
     await db.script('SELECT pg_advisory_unlock_all()');
-    await expect(spreading).rejects.toThrow(/has connected meanwhile/);
+    await expect(spreading).rejects.toThrow(/uses the database: end all of them/);
     await meanwhile.close();
   });
-  expect(await spread()).toMatchObject({ tables: [] });
+  expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
+  expect(await spread()).toMatchObject({ tables: accountTables });
+});
+
+test.each([
+  [
+    'over a worker that does not sync',
+    `ALTER DATABASE @ SET pretended.answer = 'fsync off, synchronous_commit on'`,
+    /a-worker:5432: fsync off/,
+  ],
+  ['while it is copied into', 'CREATE TABLE copying ()', /a copy into this database is not complete/],
+])('nothing is spread %s', async (_, sql, message) => {
+  const url = await newMigratedDatabase();
+  await pretendCitus(url);
+  const [{ name } = { name: '' }] = await asking<{ name: string }>(url, 'SELECT current_database() AS name');
+  await asking(url, sql.replace('@', name));
+  await expect(migrateStore(url, { citus: true, withoutWorkers: true })).rejects.toThrow(message);
+  expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
 });
 
 test('a file of SQLite has no such command', async () => {

@@ -2,6 +2,7 @@
 import { StoreUnusable } from '../../unusable.ts';
 import {
   type Connection,
+  hasTable,
   insistOnFree,
   isServed,
   lockKeys,
@@ -100,7 +101,23 @@ const extendKeys = async (db: TakenConnection): Promise<void> => {
 /** Functions that run on the machine that has an account's rows. */
 const functionsSQL = `
   SELECT oid::regprocedure::text AS name FROM pg_proc
-  WHERE proname IN ('held_floors', 'with_shards', 'as_prepared', 'read_shards', 'begin_on_shards') AND pronamespace = current_schema()::regnamespace`;
+  WHERE proname IN ('held_floors', 'with_shards', 'as_prepared', 'read_shards', 'be_durable', 'begin_on_shards') AND pronamespace = current_schema()::regnamespace`;
+
+/** Returns the workers that have fsync or synchronous commits off, or that could not be asked, and what they answered. */
+export const listUnsynced = (db: Connection): Promise<{ name: string; answer: string }[]> =>
+  db.all(
+    `SELECT nodename || ':' || nodeport AS name, result AS answer
+     FROM run_command_on_workers($$SELECT 'fsync ' || current_setting('fsync') || ', synchronous_commit ' || current_setting('synchronous_commit')$$)
+     WHERE NOT success OR result LIKE '% off%' ORDER BY name`,
+  );
+
+/** Throws StoreUnusable while a server or a command is connected: one that was before the tables were spread goes on as if they were not. */
+const requireUnserved = async (db: Connection): Promise<void> => {
+  if (await insistOnFree(async () => !(await isServed(db)))) return;
+  throw new StoreUnusable(
+    'a server or a command uses the database: end all of them, then spread it again. One that was connected before goes on as if it were not spread',
+  );
+};
 
 const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOptions): Promise<Spread> => {
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");
@@ -115,13 +132,13 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
     throw new StoreUnusable(
       'no worker is registered, so that all tables would stay on this machine: SELECT citus_add_node(…) adds one; --citus-without-workers spreads nevertheless',
     );
+  const [unsynced] = (await listUnsynced(db)).filter(({ answer }) => !answer.startsWith('fsync on'));
+  if (unsynced)
+    throw new StoreUnusable(`a crash of a worker could undo a commit: ${unsynced.name}: ${unsynced.answer}`);
+  if (await hasTable(db, 'copying'))
+    throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
   const unspread = new Set(await listUnspread(db));
   const [first, ...others] = accountTables;
-  const isNew = unspread.has(first);
-  if (isNew && !(await insistOnFree(async () => !(await isServed(db)))))
-    throw new StoreUnusable(
-      'a server or a command uses the database: end all of them before it is spread, because they would go on as if it were not',
-    );
   const tables: string[] = [];
   const distribute = async (table: string, colocatedWith: string) => {
     if (!unspread.has(table)) return;
@@ -131,15 +148,14 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
   // Triggers of a shard write to shards of the same account, on the same machine.
   await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
   await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');
+  // A server may have connected while this waited.
+  await requireUnserved(db);
   await extendKeys(db);
   await distribute(first, 'none');
   for (const table of others) await distribute(table, first);
   for (const { name } of await db.all<{ name: string }>(functionsSQL))
     await db.run('SELECT create_distributed_function($1::regprocedure)', [name]);
-  if (isNew && (await isServed(db)))
-    throw new StoreUnusable(
-      'all tables are spread, but a server or a command has connected meanwhile: end it before others start, because it goes on as if they were not',
-    );
+  await requireUnserved(db);
   return { workers, tables };
 };
 
@@ -149,6 +165,7 @@ export const migrateDatabase = (
   { citus, ...options }: { citus: boolean } & SpreadOptions,
 ): Promise<Spread | undefined> =>
   onOneConnection(databaseURL, async (db) => {
+    if (citus) await requireUnserved(db);
     await migrate(db);
     return citus ? await spread(db, options) : undefined;
   });

@@ -1,7 +1,7 @@
 /** Examines a Citus cluster for `firsthand doctor`: which machine has what, and whether it can stay so. */
 import type { Finding } from '../../doctor-findings.ts';
 import { readUsage } from '../accounts/usage.ts';
-import { listUnspread } from './citus.ts';
+import { listUnspread, listUnsynced } from './citus.ts';
 import type { Connection } from './connection.ts';
 
 /** Returns the workers that do not respond, or that other machines cannot reach. */
@@ -45,20 +45,11 @@ const readWorkers = async (db: Connection, parts: readonly Part[]): Promise<Work
   });
 };
 
-/** A machine with fsync off stores nothing (0037-durable-machines.sql); with asynchronous commits, only what is not of an account could be lost. */
+/** A machine with fsync off stores nothing (0037-durable-machines.sql); with asynchronous commits, only entries of the audit log could be lost. */
 const durabilityFinding = async (db: Connection): Promise<Finding> => {
-  const rows = await db.all<{ name: string; settings: string }>(
-    `SELECT nodename || ':' || nodeport AS name, result AS settings
-     FROM run_command_on_workers($$SELECT 'fsync ' || current_setting('fsync') || ', synchronous_commit ' || current_setting('synchronous_commit')$$)
-     WHERE result LIKE '%off%' ORDER BY name`,
-  );
-  const found = rows.map(({ name, settings }) => `${name} has ${settings}`).join('; ');
-  const detail = `${found}: a crash could undo a commit. Nothing is stored where fsync is off; turn both on`;
-  return {
-    name: 'durability',
-    ok: rows.length === 0,
-    detail: rows.length === 0 ? 'each worker syncs its commits' : detail,
-  };
+  const found = (await listUnsynced(db)).map(({ name, answer }) => `${name}: ${answer}`).join('; ');
+  const detail = `${found}. After a crash, commits may be missing. Nothing is stored where fsync is off: turn both on, then run sync there`;
+  return { name: 'durability', ok: found === '', detail: found === '' ? 'each worker syncs its commits' : detail };
 };
 
 const tablesFinding = async (db: Connection): Promise<Finding> => {

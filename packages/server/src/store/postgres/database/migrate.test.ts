@@ -110,6 +110,7 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
     const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname";
     expect(await asking(databaseURL, functions)).toEqual([
       { proname: 'as_prepared' },
+      { proname: 'be_durable' },
       { proname: 'begin_on_shards' },
       { proname: 'begin_writing' },
       { proname: 'carry_out_shard_call' },

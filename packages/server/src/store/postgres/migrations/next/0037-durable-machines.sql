@@ -30,7 +30,19 @@ CREATE OR REPLACE FUNCTION read_shards(ours integer[], sqls text[], tables text[
     RETURN array_to_json(found);
   END $$;
 
--- As before, but a machine on which a crash could undo a commit stores nothing (FH003), and commits are synchronous.
+-- Refuses to write on a machine on which a crash could undo a commit (FH003), and has this transaction commit there synchronously. A transaction that
+-- began before fsync was turned off may still commit.
+CREATE FUNCTION be_durable() RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    IF current_setting('fsync') <> 'on' THEN
+      RAISE EXCEPTION 'a machine that has shards runs with fsync = off: turn it on' USING ERRCODE = 'FH003';
+    END IF;
+    IF current_setting('synchronous_commit') = 'off' THEN
+      PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+  END $$;
+
+-- As before, but on a durable machine only.
 CREATE OR REPLACE FUNCTION begin_on_shards(ours integer[], shards bigint[], alone boolean, floor bigint, patience text) RETURNS json
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
   DECLARE
@@ -40,12 +52,7 @@ LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
     state record;
     states json[];
   BEGIN
-    IF current_setting('fsync') <> 'on' THEN
-      RAISE EXCEPTION 'a machine that has shards runs with fsync = off: turn it on' USING ERRCODE = 'FH003';
-    END IF;
-    IF current_setting('synchronous_commit') = 'off' THEN
-      PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
+    PERFORM be_durable();
     -- This machine may not know yet what Citus has just divided.
     IF EXISTS (
       SELECT FROM unnest(ours, shards) AS given (account, shard)
@@ -72,3 +79,12 @@ LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
     END LOOP;
     RETURN array_to_json(states);
   END $$;
+
+-- Where the tables are spread already, `migrate` does not distribute new functions.
+DO $$ BEGIN
+  IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+    IF EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'account_position'::regclass) THEN
+      PERFORM create_distributed_function('be_durable()');
+    END IF;
+  END IF;
+END $$;
