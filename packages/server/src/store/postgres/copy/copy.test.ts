@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { pretendCluster } from '../../../../test/fixtures/postgres/pretended-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
@@ -226,5 +227,15 @@ describe('a copy', () => {
     await copyInto(databaseURL, exported, ignored);
     expect(asked).toEqual([0, 50_000]);
     expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
+  });
+
+  test('into a cluster is refused while a worker does not sync its commits', async () => {
+    const databaseURL = await newMigratedDatabase();
+    await pretendCluster(databaseURL);
+    const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
+    await asking(databaseURL, `ALTER DATABASE ${name} SET pretended.answer = 'fsync on, synchronous_commit off'`);
+    const { exported, asked } = createExport();
+    await expect(copyInto(databaseURL, exported, ignored)).rejects.toThrow(/a-worker:5432: .*synchronous_commit off/);
+    expect(asked).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import type { DatabaseExport, ExportedTable, Tell } from '../../database-export.
 import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
+import { requireSynced } from '../database/citus.ts';
 import { onOneConnection, openPlain } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
 import { toBodies } from '../events/event-body.ts';
@@ -107,7 +108,10 @@ const copyEvents = async (client: pg.Client, events: readonly KeptEvent[], throu
 
 /** Copies everything into an empty database, or continues an interrupted copy of the same source. */
 export const copyInto = async (databaseURL: string, exported: DatabaseExport, tell: Tell): Promise<void> => {
-  await onOneConnection(databaseURL, migrate);
+  await onOneConnection(databaseURL, async (db) => {
+    await migrate(db);
+    if (db.isSpread) await requireSynced(db);
+  });
   const client = await openPlain(databaseURL);
   try {
     const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;

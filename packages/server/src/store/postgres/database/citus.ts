@@ -111,6 +111,12 @@ export const listUnsynced = (db: Connection): Promise<{ name: string; answer: st
      WHERE NOT success OR result LIKE '% off%' ORDER BY name`,
   );
 
+/** Throws StoreUnusable while a crash of a worker could undo a commit. */
+export const requireSynced = async (db: Connection): Promise<void> => {
+  const [found] = await listUnsynced(db);
+  if (found) throw new StoreUnusable(`a crash of a worker could undo a commit: ${found.name}: ${found.answer}`);
+};
+
 /** Throws StoreUnusable while a server or a command is connected: one that was before the tables were spread goes on as if they were not. */
 const requireUnserved = async (db: Connection): Promise<void> => {
   if (await insistOnFree(async () => !(await isServed(db)))) return;
@@ -132,9 +138,7 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
     throw new StoreUnusable(
       'no worker is registered, so that all tables would stay on this machine: SELECT citus_add_node(…) adds one; --citus-without-workers spreads nevertheless',
     );
-  const [unsynced] = (await listUnsynced(db)).filter(({ answer }) => !answer.startsWith('fsync on'));
-  if (unsynced)
-    throw new StoreUnusable(`a crash of a worker could undo a commit: ${unsynced.name}: ${unsynced.answer}`);
+  await requireSynced(db);
   if (await hasTable(db, 'copying'))
     throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
   const unspread = new Set(await listUnspread(db));
