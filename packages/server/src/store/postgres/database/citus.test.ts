@@ -130,7 +130,7 @@ test('nothing is spread while a server is connected, at first or when the lock o
   const open = () => openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
   const spread = () => migrateStore(url, { citus: true, withoutWorkers: true });
   const before = await open();
-  await expect(spread()).rejects.toThrow(/uses the database: end all of them/);
+  await expect(spread()).rejects.toThrow(/is connected to the database: stop all of them/);
   await before.close();
   expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
   await onOneConnection(url, async (db) => {
@@ -140,7 +140,7 @@ test('nothing is spread while a server is connected, at first or when the lock o
     await Promise.race([spreading, untilWaiting(url, 1)]);
     const meanwhile = await open();
     await db.script('SELECT pg_advisory_unlock_all()');
-    await expect(spreading).rejects.toThrow(/uses the database: end all of them/);
+    await expect(spreading).rejects.toThrow(/is connected to the database: stop all of them/);
     await meanwhile.close();
   });
   expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);

@@ -117,11 +117,11 @@ export const requireSynced = async (db: Connection): Promise<void> => {
   if (found) throw new StoreUnusable(`a crash of a worker could undo a commit: ${found.name}: ${found.answer}`);
 };
 
-/** Throws StoreUnusable while a server or a command is connected: one that was before the tables were spread goes on as if they were not. */
+/** Throws StoreUnusable while a server or another command is connected. One that connected before the tables were spread takes its locks in the wrong place. */
 const requireUnserved = async (db: Connection): Promise<void> => {
   if (await insistOnFree(async () => !(await isServed(db)))) return;
   throw new StoreUnusable(
-    'a server or a command uses the database: end all of them, then spread it again. One that was connected before goes on as if it were not spread',
+    'a server or a command is connected to the database: stop all of them, then run firsthand migrate --citus again',
   );
 };
 
@@ -152,7 +152,7 @@ const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOpt
   // Triggers of a shard write to shards of the same account, on the same machine.
   await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
   await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');
-  // A server may have connected while this waited.
+  // A server may have connected while this waited for the lock, or until the first table is distributed.
   await requireUnserved(db);
   await extendKeys(db);
   await distribute(first, 'none');

@@ -45,10 +45,10 @@ const readWorkers = async (db: Connection, parts: readonly Part[]): Promise<Work
   });
 };
 
-/** A machine with fsync off stores nothing (0037-durable-machines.sql); with asynchronous commits, only entries of the audit log could be lost. */
+/** Where fsync is off, no account is written (0037-durable-machines.sql). Where synchronous_commit is off, entries of the audit log could be lost. */
 const durabilityFinding = async (db: Connection): Promise<Finding> => {
   const found = (await listUnsynced(db)).map(({ name, answer }) => `${name}: ${answer}`).join('; ');
-  const detail = `${found}. After a crash, commits may be missing. Nothing is stored where fsync is off: turn both on, then run sync there`;
+  const detail = `${found}. A crash there may undo commits, and while fsync is off its accounts are not written: turn both settings on, then run sync on that machine`;
   return { name: 'durability', ok: found === '', detail: found === '' ? 'each worker syncs its commits' : detail };
 };
 

@@ -179,7 +179,7 @@ export const isServed = async (db: Connection): Promise<boolean> =>
 const freeingMilliseconds = 2_000;
 const freeingPause = 20;
 
-/** Asks again for up to two seconds, until the answer is true. Returns the last one. */
+/** Calls `isFree` until it returns true, for up to two seconds. Returns whether it has. */
 export const insistOnFree = async (isFree: () => Promise<boolean>): Promise<boolean> => {
   const began = performance.now();
   while (!(await isFree())) {
@@ -269,7 +269,7 @@ export const openPool = (
       // A plan without sequential scans counts as very dear in PostgreSQL up to 17, and what is dear is compiled: in each commit of events,
       // 4 ms of processor for a statement that takes 0.1.
       await client.query('SET jit = off');
-      // The slot first: who spreads the tables looks for slots afterwards.
+      // The slot is taken before that is read, because `migrate --citus` looks for slots after it has distributed the tables.
       const slot: number = (await client.query(takeSlot)).rows[0].n;
       const isSpread = await isSpreadOver(toConnection(askOf(client)));
       if (isSpread) await client.query(clusterSettings);

@@ -1,7 +1,7 @@
--- What a server makes sure of on its connections to the coordinator, the machines of a cluster make sure of themselves: that a commit is durable. And an error
--- that a statement on shards raises has no values, also when the statement returns rows.
+-- The machines of a cluster check themselves that their commits are durable: a server checks and sets only its sessions on the coordinator. Errors of statements
+-- on shards that return rows have no values, like those of statements that write.
 
--- As before, but the errors of a statement are raised again without their context, as those of carry_out_shard_call.
+-- New: the errors of a statement are raised again without their context, like those of carry_out_shard_call.
 CREATE OR REPLACE FUNCTION read_shards(ours integer[], sqls text[], tables text[], bounds integer[], integers integer[], bigints bigint[],
   byteas bytea[], uuids uuid[], texts text[]) RETURNS json LANGUAGE plpgsql AS $$
   DECLARE
@@ -42,7 +42,7 @@ CREATE FUNCTION be_durable() RETURNS void LANGUAGE plpgsql AS $$
     END IF;
   END $$;
 
--- As before, but on a durable machine only.
+-- New: be_durable() is called.
 CREATE OR REPLACE FUNCTION begin_on_shards(ours integer[], shards bigint[], alone boolean, floor bigint, patience text) RETURNS json
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
   DECLARE
