@@ -69,7 +69,7 @@ test('a worker with fsync off stores nothing; the other goes on', async () => {
   expect(await stopServed(server)).toBe(0);
 });
 
-test('what a server writes is committed synchronously on a worker with synchronous_commit off, too', async () => {
+test('what a server writes is committed synchronously on a worker with synchronous_commit off, too, and given up after a minute of silence', async () => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [{ node }] = accounts as [Account];
   await turnOff(node, 'synchronous_commit');
@@ -78,7 +78,7 @@ test('what a server writes is committed synchronously on a worker with synchrono
   await onOneConnection(databaseURL, async (db) => {
     for (const { account } of numbers) {
       // Citus runs it on the worker that has the account.
-      const sql = `SELECT current_setting('synchronous_commit') AS value FROM account_position WHERE account = ${account}`;
+      const sql = `SELECT current_setting('synchronous_commit') || ' ' || current_setting('idle_in_transaction_session_timeout') AS value FROM account_position WHERE account = ${account}`;
       const before = await db.one<{ value: string }>(sql);
       await db.script('BEGIN');
       await db.all('SELECT * FROM begin_writing($1, false, false, NULL)', [[account]]);
@@ -87,5 +87,5 @@ test('what a server writes is committed synchronously on a worker with synchrono
       settings.add(`${before.value}, then ${during.value}`);
     }
   });
-  expect(settings).toEqual(new Set(['off, then on', 'on, then on']));
+  expect(settings).toEqual(new Set(['off 0, then on 1min', 'on 0, then on 1min']));
 });

@@ -170,6 +170,8 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
         ],
       ),
     ]);
+    // The numbers are the coordinator's. One that was restored from a backup may give a number again.
+    if (row.contactUUID !== contactUUID) throw new Error(`the number ${contact} was given to two contacts`);
     return { row, existed: contactUUID !== newContactUUID };
   };
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { pretendCluster } from '../../../../test/fixtures/postgres/pretended-citus.ts';
+import { pretendCitus, pretendCluster } from '../../../../test/fixtures/postgres/pretended-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
@@ -227,6 +227,24 @@ describe('a copy', () => {
     await copyInto(databaseURL, exported, ignored);
     expect(asked).toEqual([0, 50_000]);
     expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
+  });
+
+  test('is seen by a command that would spread the tables, also before anything of it is committed', async () => {
+    const databaseURL = await newMigratedDatabase();
+    await pretendCitus(databaseURL);
+    const { exported } = createExport({
+      async *rows(table) {
+        if (table === 'account') {
+          await expect(migrateStore(databaseURL, { citus: true, withoutWorkers: true })).rejects.toThrow(
+            /is connected to the database/,
+          );
+        }
+        yield rows[table] ?? [];
+      },
+    });
+    await copyInto(databaseURL, exported, ignored);
+    expect(await asking(databaseURL, 'SELECT FROM pg_dist_partition')).toEqual([]);
+    expect(await copied(databaseURL)).toMatchObject({ events: count });
   });
 
   test('into a cluster is refused while a worker does not sync its commits', async () => {

@@ -8,7 +8,7 @@ import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { requireSynced } from '../database/citus.ts';
-import { onOneConnection, openPlain } from '../database/connection.ts';
+import { onOneConnection, openPlain, takeSlot } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
 import { toBodies } from '../events/event-body.ts';
 import { monthSQL, repeatsSQL } from '../events/partitions.ts';
@@ -69,6 +69,8 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     `INSERT INTO contact_user (account, contact, "user")
      SELECT DISTINCT account, contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
+  // Made by triggers, which on a cluster number them on the machines of the rows: later changes would have lower numbers.
+  await client.query('DELETE FROM owner_change');
   for (const [name, greatest] of numbersOf(exported)) {
     await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);
   }
@@ -114,6 +116,8 @@ export const copyInto = async (databaseURL: string, exported: DatabaseExport, te
   });
   const client = await openPlain(databaseURL);
   try {
+    // So that other commands see that this one uses the database.
+    await client.query(takeSlot);
     const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;
     if (!exists) await begin(client, exported);
     const { source, through } = (await client.query('SELECT source, through FROM copying')).rows[0];

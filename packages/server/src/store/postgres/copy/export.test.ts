@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { asking, newMigratedDatabase, pretendOff } from '../../../../test/fixtures/postgres/databases.ts';
+import { pretendCitus } from '../../../../test/fixtures/postgres/pretended-citus.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
@@ -107,6 +108,18 @@ test('all that was copied is held, in its order, however much there is of it', a
     expect(rows).toHaveLength(rowsOf[table]?.length as number);
     expect(rows).toEqual(expect.arrayContaining(rowsOf[table]?.slice(-4) as ExportedRow[]));
   }
+  await held.close();
+});
+
+test('a command that would spread the tables is refused while they are read, and does not end that', async () => {
+  const databaseURL = await newMigratedDatabase();
+  await pretendCitus(databaseURL);
+  await copyInto(databaseURL, { ...exported, eventsAfter: () => [[eventOf(0)]] }, () => {});
+  const held = await openExport(databaseURL);
+  await expect(migrateStore(databaseURL, { citus: true, withoutWorkers: true })).rejects.toThrow(
+    /is connected to the database/,
+  );
+  expect(await all(held.eventsAfter(0))).toEqual([eventOf(0)]);
   await held.close();
 });
 

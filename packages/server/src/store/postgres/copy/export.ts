@@ -17,6 +17,7 @@ import {
   lockKeys,
   openPlain,
   type ScriptedConnection,
+  takeSlot,
   toScripted,
 } from '../database/connection.ts';
 import { newestMigration, readSchema } from '../database/migrate.ts';
@@ -175,6 +176,8 @@ const hold = async (db: ScriptedConnection): Promise<void> => {
 const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
   const db = toScripted(client);
   await hold(db);
+  // So that other commands see that this one uses the database.
+  await db.one(takeSlot);
   await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
   await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const position = await db.one<DatabaseExport['position']>(

@@ -2,7 +2,7 @@
  * Encodes columns as PostgreSQL arrays in binary format (array_recv in arrayfuncs.c); node-postgres sends the buffers unchanged.
  * Text format takes several times as long to write and to parse.
  */
-/** In the order of the parameters of read_shards (0036-prepared-once.sql), and of the columns of shard_call. */
+/** In the order of the parameters of read_shards (0037-durable-machines.sql), and of the columns of shard_call. */
 const oids = { integer: 23, bigint: 20, bytea: 17, uuid: 2950, text: 25 } as const;
 export type ElementType = keyof typeof oids;
 

@@ -8,7 +8,7 @@ import { pretendCitus } from '../../../../test/fixtures/postgres/pretended-citus
 import { migrateStore, openStore } from '../../open.ts';
 import { monthSQL, repeatsSQL } from '../events/partitions.ts';
 import { accountTables, localTables } from './citus.ts';
-import { lockKeys, onOneConnection } from './connection.ts';
+import { listServing, lockKeys, onOneConnection } from './connection.ts';
 
 let databaseURL: string;
 beforeAll(async () => {
@@ -130,7 +130,7 @@ test('nothing is spread while a server is connected, at first or when the lock o
   const open = () => openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
   const spread = () => migrateStore(url, { citus: true, withoutWorkers: true });
   const before = await open();
-  await expect(spread()).rejects.toThrow(/is connected to the database: stop all of them/);
+  await expect(spread()).rejects.toThrow(/is connected to the database .*: stop all of them/);
   await before.close();
   expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
   await onOneConnection(url, async (db) => {
@@ -140,11 +140,53 @@ test('nothing is spread while a server is connected, at first or when the lock o
     await Promise.race([spreading, untilWaiting(url, 1)]);
     const meanwhile = await open();
     await db.script('SELECT pg_advisory_unlock_all()');
-    await expect(spreading).rejects.toThrow(/is connected to the database: stop all of them/);
+    await expect(spreading).rejects.toThrow(/is connected to the database .*: stop all of them/);
     await meanwhile.close();
   });
   expect(await asking(url, 'SELECT FROM pg_dist_partition')).toEqual([]);
   expect(await spread()).toMatchObject({ tables: accountTables });
+  // With nothing to spread, servers go on.
+  const after = await open();
+  expect(await spread()).toEqual({ workers: 0, tables: [] });
+  await after.close();
+});
+
+test('the connections of a server that connects while tables are spread are ended, because it does not know that they are', async () => {
+  const url = await newMigratedDatabase();
+  await pretendCitus(url);
+  const spread = () => migrateStore(url, { citus: true, withoutWorkers: true });
+  const { spreading, meanwhile, ofServer } = await onOneConnection(url, async (db) => {
+    await db.script('SELECT pg_advisory_unlock_all()');
+    // The first table is spread when this ends.
+    await db.script('BEGIN; LOCK TABLE pg_dist_partition IN SHARE MODE');
+    const begun = spread().then(String, String);
+    await Promise.race([begun, untilWaiting(url, 1)]);
+    const others = await listServing(db);
+    const server = await openStore({ databaseURL: url, role: 'server', onFatal: expect.unreachable as never });
+    const own = (await listServing(db)).filter((pid) => !others.includes(pid));
+    await db.commit();
+    return { spreading: begun, meanwhile: server, ofServer: own };
+  });
+  expect(await spreading).toMatch(
+    /a server or a command connected while tables were spread, and its connections were ended/,
+  );
+  expect(ofServer.length).toBeGreaterThan(0);
+  await expect
+    .poll(() => asking(url, `SELECT pid FROM pg_stat_activity WHERE pid IN (${ofServer.join(', ')})`))
+    .toEqual([]);
+  await meanwhile.close();
+  expect(await spread()).toEqual({ workers: 0, tables: [] });
+});
+
+test('a table may take longer to be spread than a server would wait for a statement', async () => {
+  const url = await newMigratedDatabase();
+  await pretendCitus(url);
+  await asking(
+    url,
+    `CREATE OR REPLACE FUNCTION create_distributed_table(regclass, text, colocate_with text) RETURNS void LANGUAGE sql AS
+       'SELECT pg_sleep(36) WHERE $1 = ''event''::regclass; INSERT INTO pg_dist_partition VALUES ($1, $2)'`,
+  );
+  expect(await migrateStore(url, { citus: true, withoutWorkers: true })).toMatchObject({ tables: accountTables });
 });
 
 test.each([

@@ -5,6 +5,7 @@ import {
   hasTable,
   insistOnFree,
   isServed,
+  listServing,
   lockKeys,
   onOneConnection,
   type TakenConnection,
@@ -28,9 +29,14 @@ export const localTables = [
   'unknown_proxy',
 ] as const;
 
-/** Tables of accounts. The first is the one that the others are co-located with. */
+/**
+ * Tables of accounts, in the order in which they are distributed. The others are co-located with the first. Triggers of others write to the second and third,
+ * also when rows are copied to the shards.
+ */
 export const accountTables = [
   'account_position',
+  'contact_changed',
+  'owner_change',
   'account_deletion',
   'audit',
   'catalogue',
@@ -51,8 +57,6 @@ export const accountTables = [
   'statement',
   'contact_found',
   'contact_term',
-  'contact_changed',
-  'owner_change',
   'erasure',
   'erased_identifier',
   'erased_stretch',
@@ -74,6 +78,16 @@ export const listUnspread = async (db: Connection): Promise<string[]> => {
   );
   const spread = new Set(rows.map(({ name }) => name));
   return accountTables.filter((table) => !spread.has(table));
+};
+
+/** Returns the distributed tables of which the coordinator still has what they held before: no statement reads or erases that. */
+const listLeft = async (db: Connection): Promise<string[]> => {
+  const rows = await db.all<{ name: string }>(
+    `SELECT relname AS name FROM pg_class c JOIN pg_dist_partition ON logicalrelid = c.oid
+     WHERE relname = ANY ($1::text[]) AND EXISTS (SELECT FROM pg_partition_tree(c.oid) t WHERE pg_relation_size(t.relid) > 0)`,
+    [accountTables],
+  );
+  return rows.map(({ name }) => name);
 };
 
 /** What has been distributed, and over how many machines. */
@@ -120,47 +134,77 @@ export const requireSynced = async (db: Connection): Promise<void> => {
 /** Throws StoreUnusable while a server or another command is connected. One that connected before the tables were spread takes its locks in the wrong place. */
 const requireUnserved = async (db: Connection): Promise<void> => {
   if (await insistOnFree(async () => !(await isServed(db)))) return;
+  const processes = (await listServing(db)).join(', ');
   throw new StoreUnusable(
-    'a server or a command is connected to the database: stop all of them, then run firsthand migrate --citus again',
+    `a server or a command is connected to the database (processes of PostgreSQL: ${processes}): stop all of them, then run firsthand migrate --citus again`,
   );
 };
 
-const spread = async (db: TakenConnection, { withoutWorkers = false }: SpreadOptions): Promise<Spread> => {
+/**
+ * Ends the connections of servers and commands, and throws StoreUnusable if there are any. They connected meanwhile; when they connect again, they find the
+ * tables spread.
+ */
+const endServing = async (db: Connection): Promise<void> => {
+  const processes = await listServing(db);
+  if (processes.length === 0) return;
+  const stillThere = 'stop all of them, run firsthand migrate --citus again, then start them';
+  await db.run('SELECT pg_terminate_backend(pid) FROM unnest($1::integer[]) AS pid', [processes]).catch((cause) => {
+    throw new StoreUnusable(`a server or a command connected while tables were spread: ${stillThere}`, { cause });
+  });
+  throw new StoreUnusable(
+    `a server or a command connected while tables were spread, and its connections were ended: ${stillThere}`,
+  );
+};
+
+const countWorkers = async (db: Connection): Promise<number> =>
+  (
+    await db.one<{ workers: number }>(
+      'SELECT count(*) AS workers FROM pg_dist_node WHERE isactive AND shouldhaveshards AND groupid <> 0',
+    )
+  ).workers;
+
+const requireCitus = async (db: Connection, { withoutWorkers = false }: SpreadOptions): Promise<void> => {
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");
   if (!citus)
     throw new StoreUnusable(
       'this database has no extension citus: CREATE EXTENSION citus adds it where Citus is installed',
     );
-  const { workers } = await db.one<{ workers: number }>(
-    'SELECT count(*) AS workers FROM pg_dist_node WHERE isactive AND shouldhaveshards AND groupid <> 0',
-  );
-  if (workers === 0 && !withoutWorkers)
+  if ((await countWorkers(db)) === 0 && !withoutWorkers)
     throw new StoreUnusable(
       'no worker is registered, so that all tables would stay on this machine: SELECT citus_add_node(…) adds one; --citus-without-workers spreads nevertheless',
     );
   await requireSynced(db);
-  if (await hasTable(db, 'copying'))
-    throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
-  const unspread = new Set(await listUnspread(db));
-  const [first, ...others] = accountTables;
-  const tables: string[] = [];
-  const distribute = async (table: string, colocatedWith: string) => {
-    if (!unspread.has(table)) return;
-    await db.run("SELECT create_distributed_table($1, 'account', colocate_with := $2)", [`"${table}"`, colocatedWith]);
-    tables.push(table);
-  };
+};
+
+/** Distributes the tables that are not distributed, and returns them. */
+const spreadTables = async (db: TakenConnection): Promise<string[]> => {
   // Triggers of a shard write to shards of the same account, on the same machine.
   await db.script('SET citus.enable_unsafe_triggers = on; SET lock_timeout = 0; SET statement_timeout = 0');
   await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`, 'unhurried');
-  // A server may have connected while this waited for the lock, or until the first table is distributed.
-  await requireUnserved(db);
+  if (await hasTable(db, 'copying'))
+    throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
+  const unspread = await listUnspread(db);
   await extendKeys(db);
-  await distribute(first, 'none');
-  for (const table of others) await distribute(table, first);
-  for (const { name } of await db.all<{ name: string }>(functionsSQL))
-    await db.run('SELECT create_distributed_function($1::regprocedure)', [name]);
+  // A server may have connected, or a copy begun, since it was asked first.
   await requireUnserved(db);
-  return { workers, tables };
+  for (const table of unspread) {
+    // Until the last table is distributed, no server starts. What triggers have numbered on the machines (from 2^48 on) goes: later changes of owners have lower
+    // numbers, and who has read these would not read them. A contact that is noted as changed once more is only indexed again.
+    if (table === unspread.at(-1))
+      await db.script('DELETE FROM owner_change WHERE change >= 281474976710656', 'unhurried');
+    const beside = table === accountTables[0] ? 'none' : accountTables[0];
+    // Copies all rows of the table.
+    await db.script(
+      `SELECT create_distributed_table('"${table}"', 'account', colocate_with := '${beside}')`,
+      'unhurried',
+    );
+  }
+  // One may have connected before the first table was distributed.
+  await endServing(db);
+  await db.script("SET firsthand.emptying = 'on'");
+  for (const table of await listLeft(db))
+    await db.script(`SELECT truncate_local_data_after_distributing_table('"${table}"')`, 'unhurried');
+  return unspread;
 };
 
 /** Migrates the database to the schema that this program knows; with `citus`, distributes all tables that are not distributed. */
@@ -169,7 +213,14 @@ export const migrateDatabase = (
   { citus, ...options }: { citus: boolean } & SpreadOptions,
 ): Promise<Spread | undefined> =>
   onOneConnection(databaseURL, async (db) => {
-    if (citus) await requireUnserved(db);
+    const isMissing = async () => !db.isSpread || [...(await listUnspread(db)), ...(await listLeft(db))].length > 0;
+    if (citus && (await isMissing())) await requireUnserved(db);
     await migrate(db);
-    return citus ? await spread(db, options) : undefined;
+    if (!citus) return undefined;
+    const mustSpread = await isMissing();
+    if (mustSpread) await requireCitus(db, options);
+    const tables = mustSpread ? await spreadTables(db) : [];
+    for (const { name } of await db.all<{ name: string }>(functionsSQL))
+      await db.run('SELECT create_distributed_function($1::regprocedure)', [name]);
+    return { workers: await countWorkers(db), tables };
   });

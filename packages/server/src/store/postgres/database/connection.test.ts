@@ -207,6 +207,11 @@ test.each([
   'failure on connection marked as essential: worker-1:5432',
   'server closed the connection unexpectedly',
   'terminating connection due to administrator command',
+  // libpq, over TLS and TCP
+  'SSL connection has been closed unexpectedly',
+  'SSL SYSCALL error: EOF detected',
+  'could not receive data from server: Connection reset by peer',
+  'no connection to the server',
 ])('a cluster that has lost a worker is a reason to try later: %s', (message) => {
   expect(isNotNow(Object.assign(new Error(message), { code: 'XX000' }))).toBe(true);
 });

@@ -170,10 +170,14 @@ const slotsHeld = `pg_locks
   WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND objsubid = 1 AND classid::bigint = ${BigInt(lockKeys.slots) >> 32n}`;
 
+/** Returns PostgreSQL's processes for the connections of servers and of other commands. */
+export const listServing = async (db: Connection): Promise<number[]> =>
+  (await db.all<{ pid: number }>(`SELECT DISTINCT pid FROM ${slotsHeld} AND pid <> pg_backend_pid() ORDER BY pid`)).map(
+    ({ pid }) => pid,
+  );
+
 /** Whether a server or another command uses the database. */
-export const isServed = async (db: Connection): Promise<boolean> =>
-  (await db.one<{ served: boolean }>(`SELECT EXISTS (SELECT FROM ${slotsHeld} AND pid <> pg_backend_pid()) AS served`))
-    .served;
+export const isServed = async (db: Connection): Promise<boolean> => (await listServing(db)).length > 0;
 
 /** A closed connection may hold its locks for some milliseconds longer. */
 const freeingMilliseconds = 2_000;
@@ -205,8 +209,8 @@ const isSpreadOver = async (db: Connection): Promise<boolean> => {
   return (await db.get(sql)) !== undefined;
 };
 
-/** In the list of a SELECT: in FROM, PostgreSQL makes the whole series first, which takes 200 ms and 13 MiB on the disk. */
-const takeSlot = `
+/** SQL. In the list of a SELECT: in FROM, PostgreSQL makes the whole series first, which takes 200 ms and 13 MiB on the disk. */
+export const takeSlot = `
   SELECT n FROM (SELECT generate_series(1, 1000000) AS n) AS slot WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
 
 /**
@@ -401,7 +405,7 @@ export const isLate = (error: unknown): boolean => error instanceof Refusal && c
 
 /** Messages of a Citus coordinator that has lost a worker. */
 const ofLostWorker =
-  /could not commit transaction for shard|connection to the remote node|failure on connection|server closed the connection|terminating connection/i;
+  /could not commit transaction for shard|connection to the remote node|failure on connection|server closed the connection|terminating connection|SSL connection has been closed|SSL SYSCALL error|could not (receive|send) data|no connection to the server/i;
 
 /**
  * Whether the statement is fine but the database cannot execute it now: it is unreachable, starting or stopping, accepts no

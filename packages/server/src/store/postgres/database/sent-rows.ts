@@ -1,6 +1,6 @@
 /**
  * Statements about rows that are sent as arrays, of one account or of several. On a Citus cluster these are on one machine, and the same statement
- * runs there on the shards of each (0036-prepared-once.sql): Citus plans a text with one table and `account = $1` once for a
+ * runs there on the shards of each (0037-durable-machines.sql): Citus plans a text with one table and `account = $1` once for a
  * connection, and any other each time, which takes longer than it runs (test/citus/README.md).
  */
 import type { AccountConnection, TakenConnection } from './connection.ts';

@@ -1,0 +1,78 @@
+// Databases that have accounts when their tables are spread, and copies into a cluster and out of it.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { copyStore, migrateStore, openStore } from '../../src/store/open.ts';
+import { digestAccount } from '../../src/store/verifying.ts';
+import { temporaryDatabase } from '../fixtures/command.ts';
+import { asking, newBareDatabase, newDatabase } from '../fixtures/postgres/databases.ts';
+import { createSite, type Site } from '../fixtures/site.ts';
+
+const open = (databaseURL: string) => openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+
+/** Makes accounts with people, events and an erased contact. */
+const fill = async (databaseURL: string): Promise<Site[]> => {
+  const store = await open(databaseURL);
+  const sites: Site[] = [];
+  for (let nth = 0; nth < 3; nth += 1) {
+    const site = await createSite(store);
+    for (let person = 0; person < 10; person += 1) {
+      const userUUID = `a-user-of-somebody-${person}`;
+      const { contactUUID } = await site.server.createContact({ address: `person-${person}@example.com`, userUUID });
+      const attributes: [string, string][] = [['note', randomBytes(500).toString('hex')]];
+      await site.server.log({ userUUID, attributes }, { userUUID, attributes });
+      while (person === 9 && !(await site.erase(contactUUID)).complete) await wait(5);
+    }
+    sites.push(site);
+  }
+  await store.close();
+  return sites;
+};
+
+const digest = async (databaseURL: string, sites: readonly Site[]) => {
+  const store = await open(databaseURL);
+  const digests = await Promise.all(sites.map((site) => digestAccount(store, site)));
+  await store.close();
+  return digests;
+};
+
+const one = async (databaseURL: string, sql: string): Promise<number> => {
+  const [found] = await asking<{ value: string }>(databaseURL, `SELECT (${sql}) AS value`);
+  return Number(found?.value);
+};
+/** The changes of owners that machines have numbered: later ones have lower numbers. */
+const countMisnumbered = (databaseURL: string) =>
+  one(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
+
+test('a full database that is spread returns what it did, and keeps nothing of accounts on the coordinator', async () => {
+  const databaseURL = await newBareDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  const sites = await fill(databaseURL);
+  const expected = await digest(databaseURL, sites);
+  await migrateStore(databaseURL, { citus: true });
+  expect(
+    await one(
+      databaseURL,
+      'SELECT sum(pg_relation_size(relid)) FROM pg_dist_partition, pg_partition_tree(logicalrelid)',
+    ),
+  ).toBe(0);
+  await expect(asking(databaseURL, 'TRUNCATE audit')).rejects.toThrow(/append-only/);
+  expect(await countMisnumbered(databaseURL)).toBe(0);
+  expect(await digest(databaseURL, sites)).toEqual(expected);
+  expect(expected.every(({ events, contacts }) => events === 18 && contacts === 9)).toBe(true);
+});
+
+test('what is copied into a cluster, and from there into a file, is the same', async () => {
+  const [from, back] = [temporaryDatabase(), temporaryDatabase()].map(({ path }) => `sqlite:${path}`) as [
+    string,
+    string,
+  ];
+  const databaseURL = await newDatabase();
+  const sites = await fill(from);
+  const expected = await digest(from, sites);
+  await copyStore({ from, to: databaseURL, tell: () => {} });
+  expect(await countMisnumbered(databaseURL)).toBe(0);
+  expect(await digest(databaseURL, sites)).toEqual(expected);
+  await copyStore({ from: databaseURL, to: back, tell: () => {} });
+  expect(await digest(back, sites)).toEqual(expected);
+});
