@@ -44,7 +44,7 @@ const one = async (databaseURL: string, sql: string): Promise<number> => {
 const countMisnumbered = (databaseURL: string) =>
   one(databaseURL, 'SELECT count(*) FROM owner_change WHERE change >= 2::numeric ^ 48');
 
-test('a full database that is spread returns what it did, and keeps nothing of accounts on the coordinator', async () => {
+test('a full database that is spread returns what it did, and the coordinator keeps nothing of the tables that are spread', async () => {
   const databaseURL = await newBareDatabase();
   await migrateStore(databaseURL, { citus: false });
   const sites = await fill(databaseURL);

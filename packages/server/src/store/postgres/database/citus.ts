@@ -1,4 +1,4 @@
-/** Distributes the tables over a Citus cluster: all rows of an account are in the shards of one group, on one machine. */
+/** Distributes the tables of accounts over a Citus cluster: their rows of one account are in the shards of one group, on one machine. */
 import { StoreUnusable } from '../../unusable.ts';
 import {
   type Connection,
@@ -13,8 +13,8 @@ import {
 import { migrate } from './migrate.ts';
 
 /**
- * Tables on the coordinator, where all servers connect: what is found before the account is known. No statement joins one with a table
- * of accounts. As reference tables, each of their rows would be locked on all machines at once.
+ * Tables on the coordinator, where all servers connect: what is found before the account is known. No request's statement joins one with a
+ * table of accounts. As reference tables, each of their rows would be locked on all machines at once.
  */
 export const localTables = [
   'account',
@@ -188,7 +188,7 @@ const spreadTables = async (db: TakenConnection): Promise<string[]> => {
   // A server may have connected, or a copy begun, since it was asked first.
   await requireUnserved(db);
   for (const table of unspread) {
-    // Until the last table is distributed, no server starts. What triggers have numbered on the machines (from 2^48 on) goes: later changes of owners have lower
+    // From the first table to the last, no server starts. What triggers have numbered on the machines (from 2^48 on) goes: later changes of owners have lower
     // numbers, and who has read these would not read them. A contact that is noted as changed once more is only indexed again.
     if (table === unspread.at(-1))
       await db.script('DELETE FROM owner_change WHERE change >= 281474976710656', 'unhurried');

@@ -1,6 +1,6 @@
 /**
  * On a Citus cluster, each machine's accounts have connections of their own: what waits for a slow machine takes none from the accounts of
- * another, and a machine is asked by no more connections than on one PostgreSQL.
+ * another, and the accounts of a machine have as many connections as those of one PostgreSQL.
  */
 import { BoundedMap } from '../../../bounded-map.ts';
 import type { Connection, ConnectionPool } from './connection.ts';
@@ -22,7 +22,7 @@ export interface Places {
 /** Returns the machine that has the rows of an account. */
 export type MachineOf = (account: number) => Promise<number>;
 
-/** The coordinator, which has what belongs to no account. */
+/** The coordinator. Its connections are for work that is of no account, or of all. */
 export const coordinator = 0;
 
 /** The size of the memory of accounts. */

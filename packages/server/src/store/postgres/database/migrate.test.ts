@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import type * as Migrations from '../../migrations.ts';
 import { examineStore, migrateStore, openStore } from '../../open.ts';
 import { lockKeys, openPool } from './connection.ts';
@@ -176,3 +176,14 @@ test.each(['UPDATE audit SET time = 0', 'DELETE FROM audit', 'TRUNCATE audit'])(
     await expect(asking(databaseURL, statement)).rejects.toThrow('append-only');
   },
 );
+
+test('the functions of the database take the locks that this program takes', async () => {
+  const [found] = await asking<{ sources: string }>(
+    await newMigratedDatabase(),
+    `SELECT string_agg(prosrc, ' ') AS sources FROM pg_proc WHERE pronamespace = current_schema()::regnamespace`,
+  );
+  const { structure, accounts, floors } = lockKeys;
+  expect(new Set(found?.sources.match(/\b\d{19}\b/g))).toEqual(new Set([structure, accounts, floors]));
+  // A function looks locks up by the higher half of their keys.
+  for (const key of [accounts, floors]) expect(found?.sources).toContain(`= ${BigInt(key) >> 32n}`);
+});
