@@ -44,7 +44,7 @@ export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Val
   let version = 0;
   let silentSince = -Infinity;
 
-  /** Reads the hashes of new tokens only, because no number of a token is given again. */
+  /** Reads the hashes of new tokens only, because the number of a deleted token is not used again. */
   const readMade = async (db: Connection) => {
     const asked = version;
     const rows = await db.all<{ token: number; hash: string }>(

@@ -170,7 +170,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
         ],
       ),
     ]);
-    // The numbers are the coordinator's. One that was restored from a backup may give a number again.
+    // On a cluster, a coordinator that was restored from a backup may draw the number of another contact.
     if (row.contactUUID !== contactUUID) throw new Error(`the number ${contact} was given to two contacts`);
     return { row, existed: contactUUID !== newContactUUID };
   };

@@ -69,7 +69,7 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
     `INSERT INTO contact_user (account, contact, "user")
      SELECT DISTINCT account, contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
-  // Made by triggers, which on a cluster number them on the machines of the rows: later changes would have lower numbers.
+  // Triggers have made these. On a cluster their numbers come from the workers, and later changes would have lower numbers.
   await client.query('DELETE FROM owner_change');
   for (const [name, greatest] of numbersOf(exported)) {
     await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);
@@ -116,7 +116,7 @@ export const copyInto = async (databaseURL: string, exported: DatabaseExport, te
   });
   const client = await openPlain(databaseURL);
   try {
-    // So that other commands see that this one uses the database.
+    // Other commands see by the slot that the database is in use.
     await client.query(takeSlot);
     const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;
     if (!exists) await begin(client, exported);

@@ -176,7 +176,7 @@ const hold = async (db: ScriptedConnection): Promise<void> => {
 const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
   const db = toScripted(client);
   await hold(db);
-  // So that other commands see that this one uses the database.
+  // Other commands see by the slot that the database is in use.
   await db.one(takeSlot);
   await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
   await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');

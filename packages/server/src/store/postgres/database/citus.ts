@@ -4,7 +4,6 @@ import {
   type Connection,
   hasTable,
   insistOnFree,
-  isServed,
   listServing,
   lockKeys,
   onOneConnection,
@@ -80,7 +79,7 @@ export const listUnspread = async (db: Connection): Promise<string[]> => {
   return accountTables.filter((table) => !spread.has(table));
 };
 
-/** Returns the distributed tables of which the coordinator still has what they held before: no statement reads or erases that. */
+/** Returns the distributed tables whose former rows are still on the coordinator, where no statement reads or erases them. */
 const listLeft = async (db: Connection): Promise<string[]> => {
   const rows = await db.all<{ name: string }>(
     `SELECT relname AS name FROM pg_class c JOIN pg_dist_partition ON logicalrelid = c.oid
@@ -133,26 +132,30 @@ export const requireSynced = async (db: Connection): Promise<void> => {
 
 /** Throws StoreUnusable while a server or another command is connected. One that connected before the tables were spread takes its locks in the wrong place. */
 const requireUnserved = async (db: Connection): Promise<void> => {
-  if (await insistOnFree(async () => !(await isServed(db)))) return;
-  const processes = (await listServing(db)).join(', ');
+  let processes: number[] = [];
+  const isFree = async () => {
+    processes = await listServing(db);
+    return processes.length === 0;
+  };
+  if (await insistOnFree(isFree)) return;
   throw new StoreUnusable(
-    `a server or a command is connected to the database (processes of PostgreSQL: ${processes}): stop all of them, then run firsthand migrate --citus again`,
+    `a server or a command is connected to the database (processes of PostgreSQL: ${processes.join(', ')}): stop all of them, then run firsthand migrate --citus again`,
   );
 };
 
 /**
- * Ends the connections of servers and commands, and throws StoreUnusable if there are any. They connected meanwhile; when they connect again, they find the
- * tables spread.
+ * Ends the connections of servers and commands that connected while tables were spread: when they connect again, they find the tables spread. Throws
+ * StoreUnusable if there were any.
  */
 const endServing = async (db: Connection): Promise<void> => {
   const processes = await listServing(db);
   if (processes.length === 0) return;
-  const stillThere = 'stop all of them, run firsthand migrate --citus again, then start them';
+  const advice = 'stop all of them, run firsthand migrate --citus again, then start them';
   await db.run('SELECT pg_terminate_backend(pid) FROM unnest($1::integer[]) AS pid', [processes]).catch((cause) => {
-    throw new StoreUnusable(`a server or a command connected while tables were spread: ${stillThere}`, { cause });
+    throw new StoreUnusable(`a server or a command connected while tables were spread: ${advice}`, { cause });
   });
   throw new StoreUnusable(
-    `a server or a command connected while tables were spread, and its connections were ended: ${stillThere}`,
+    `a server or a command connected while tables were spread, and its connections were ended: ${advice}`,
   );
 };
 
@@ -188,8 +191,8 @@ const spreadTables = async (db: TakenConnection): Promise<string[]> => {
   // A server may have connected, or a copy begun, since it was asked first.
   await requireUnserved(db);
   for (const table of unspread) {
-    // From the first table to the last, no server starts. What triggers have numbered on the machines (from 2^48 on) goes: later changes of owners have lower
-    // numbers, and who has read these would not read them. A contact that is noted as changed once more is only indexed again.
+    // No server starts between the first table and the last. Changes of owners that triggers have numbered on the workers (from 2^48 on) are deleted, because
+    // later changes have lower numbers. Contacts that triggers have noted as changed need no such care: they are only indexed again.
     if (table === unspread.at(-1))
       await db.script('DELETE FROM owner_change WHERE change >= 281474976710656', 'unhurried');
     const beside = table === accountTables[0] ? 'none' : accountTables[0];

@@ -1,4 +1,4 @@
--- When the tables are spread, what they held on the coordinator is deleted there (`migrate --citus`): no erasure would find it. The audit log allows that.
+-- `migrate --citus` deletes the rows of spread tables that Citus leaves on the coordinator, because no erasure finds them. The audit log allows it that.
 CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF TG_OP = 'TRUNCATE' AND current_setting('firsthand.emptying', true) = 'on' THEN
@@ -7,8 +7,9 @@ CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsq
     RAISE EXCEPTION 'the audit log is append-only';
   END $$;
 
--- New: a transaction whose coordinator is lost without a word, with its machine or its network, holds its locks for a minute. By default TCP would notice
--- it after two hours. Within a minute the coordinator itself ends what waits for its server, or for a statement.
+-- New: a transaction ends after a minute without a statement. When the coordinator's machine or network is lost, the connection is not closed, and by
+-- default TCP notices that after two hours; until then the transaction would hold its locks. A coordinator that runs leaves no such pause: it ends a
+-- transaction whose server is silent for 10 seconds, and a statement that takes 30.
 CREATE OR REPLACE FUNCTION be_durable() RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     IF current_setting('fsync') <> 'on' THEN
@@ -20,8 +21,8 @@ CREATE OR REPLACE FUNCTION be_durable() RETURNS void LANGUAGE plpgsql AS $$
     PERFORM set_config('idle_in_transaction_session_timeout', '60s', true);
   END $$;
 
--- What firsthand copy numbered on the machines of a cluster (from 2^48 on): later changes have lower numbers, and nobody who has read these would read
--- them. Readers begin again.
+-- Changes of owners that `firsthand copy` made on a cluster have numbers of the workers (from 2^48 on), and later changes have lower ones. Readers begin
+-- again.
 DO $$ BEGIN
   DELETE FROM owner_change WHERE change >= 281474976710656;
 END $$;
