@@ -1,8 +1,8 @@
 // A Citus cluster of our own: a coordinator and two workers in a folder, each on a socket, from the programs that CITUS_BIN names.
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asking } from '../fixtures/postgres/asking.ts';
-import { startPostgres, stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
+import { startPostgres, startStandby, stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
 
 export const nodes = ['coordinator', 'worker-1', 'worker-2'] as const;
 export type Node = (typeof nodes)[number];
@@ -47,6 +47,13 @@ export const startNode = (cluster: string, node: Node, settings = ''): Promise<v
 /** `immediate` is as if its machine had lost power. */
 export const stopNode = (cluster: string, node: Node, mode: 'fast' | 'immediate'): Promise<void> =>
   stopPostgres(folderOf(cluster, node), mode, { bin: bin() });
+
+/** Starts a standby of the coordinator; answers its folder. */
+export const startStandbyOfCoordinator = async (cluster: string): Promise<string> => {
+  const folder = mkdtempSync(join(cluster, 'standby-'));
+  await startStandby(folderOf(cluster, 'coordinator'), folder, { bin: bin(), settings: settingsOf(folder) });
+  return folder;
+};
 
 /** What each database needs on every node before the coordinator knows the workers. */
 export const joinNodes = async (urls: readonly [coordinator: string, ...workers: string[]]): Promise<void> => {

@@ -54,6 +54,15 @@ export const ignoringFailedCommitsOnPostgres: readonly Change[] = [
   },
 ];
 
+/** Skips no numbers that a coordinator may have lost. */
+export const drawingLostNumbersAgain: readonly Change[] = [
+  {
+    file: 'store/postgres/database/connection.ts',
+    from: "if (rows[0].exists) await client.query('SELECT skip_numbers()');",
+    to: 'if (!rows) throw new Error();',
+  },
+];
+
 /** Treats a commit that failed as one that succeeded. */
 export const ignoringFailedCommits: readonly Change[] = [
   {

@@ -4,7 +4,7 @@
  */
 import { followMerges } from '../../../identity/merges.ts';
 import { type Found, termsOfContact } from '../../rules/contact-search.ts';
-import { bigints } from '../database/arrays.ts';
+import { bigints, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { type ContactRow, pointersOf, readChains } from './contact-rows.ts';
@@ -35,8 +35,9 @@ const given = 'unnest($2::bigint[], $3::bigint[], $4::bigint[])';
 
 /** Brings some contacts up to date. Returns whether there may be more. */
 export const indexContacts = async (db: Transaction): Promise<boolean> => {
-  const changes = await db.all<{ contact: number; change: number }>(
-    `SELECT contact, change FROM contact_changed WHERE account = $1 ORDER BY contact, change LIMIT ${changesPerStep}`,
+  // As text: on a cluster, workers number the changes, the 32nd from 2^53 on.
+  const changes = await db.all<{ contact: number; change: string }>(
+    `SELECT contact, c.change::text AS change FROM contact_changed c WHERE account = $1 ORDER BY contact, c.change LIMIT ${changesPerStep}`,
     [db.account],
   );
   if (changes.length === 0) return false;
@@ -97,9 +98,9 @@ export const indexContacts = async (db: Transaction): Promise<boolean> => {
       ],
     ),
     db.run(
-      `DELETE FROM contact_changed c USING unnest($2::bigint[], $3::bigint[]) AS done (contact, change)
-       WHERE c.account = $1 AND c.contact = done.contact AND c.change = done.change`,
-      [db.account, bigints(changes, ({ contact }) => contact), bigints(changes, ({ change }) => change)],
+      `DELETE FROM contact_changed c USING unnest($2::bigint[], $3::text[]) AS done (contact, change)
+       WHERE c.account = $1 AND c.contact = done.contact AND c.change = done.change::bigint`,
+      [db.account, bigints(changes, ({ contact }) => contact), texts(changes, ({ change }) => change)],
     ),
   ]);
   return true;

@@ -78,3 +78,12 @@ test('pages are the same while many contacts wait to be indexed', async () => {
   await locking.end();
   expect(waiting).toEqual(indexed);
 });
+
+test('a change is done with whose number JavaScript cannot represent', async () => {
+  await expect.poll(isIndexed).toBe(true);
+  const change = -(2n ** 53n) - 1n;
+  await client.query('INSERT INTO contact_changed SELECT account, contact, $1 FROM contact LIMIT 1', [change]);
+  expect(await isIndexed()).toBe(false);
+  await site.server.createContact({ address: 'another@example.com', userUUID: null, time: site.time });
+  await expect.poll(isIndexed, { timeout: 30_000 }).toBe(true);
+});

@@ -201,6 +201,16 @@ export const servedMilliseconds = async (db: Connection): Promise<number> =>
       WHERE pid <> pg_backend_pid() AND pid IN (SELECT pid FROM ${slotsHeld})`)
   ).age;
 
+/**
+ * Skips numbers if the coordinator may have lost those that it drew last (0039-numbers-after-a-crash.sql). No connection outlives a crash or a change of the
+ * coordinator, so each is asked when it opens.
+ */
+const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
+  // Missing before that migration, which calls it.
+  const { rows } = await client.query("SELECT to_regproc('skip_numbers') IS NOT NULL AS exists");
+  if (rows[0].exists) await client.query('SELECT skip_numbers()');
+};
+
 /** Whether the tables are distributed over a Citus cluster. */
 const isSpreadOver = async (db: Connection): Promise<boolean> => {
   const { exists } = await db.one<{ exists: boolean }>("SELECT to_regclass('pg_dist_partition') IS NOT NULL AS exists");
@@ -276,7 +286,10 @@ export const openPool = (
       // The slot is taken before that is read, because `migrate --citus` looks for slots after it has distributed the tables.
       const slot: number = (await client.query(takeSlot)).rows[0].n;
       const isSpread = await isSpreadOver(toConnection(askOf(client)));
-      if (isSpread) await client.query(clusterSettings);
+      if (isSpread) {
+        await client.query(clusterSettings);
+        await skipLostNumbers(client);
+      }
       opened.set(client, { slot, isSpread });
     },
   });

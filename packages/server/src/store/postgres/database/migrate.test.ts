@@ -127,6 +127,7 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
       { proname: 'read_shards' },
       { proname: 'refuse_audit_change' },
       { proname: 'refuse_audit_deletion' },
+      { proname: 'skip_numbers' },
       { proname: 'with_shards' },
     ]);
   } finally {
