@@ -7,9 +7,10 @@ ALTER TABLE position ADD COLUMN "skippedAfter" text;
 
 -- Skips numbers if PostgreSQL has started since the last call. When a process crashes, all others start again, which only the time since which statistics
 -- are counted shows.
--- Nothing notices when a number of event_order or owner_change_number is drawn again, so these skip more than a coordinator draws in hours; changes of
--- owners remain below the workers' numbers (2^48). The others skip more than a crash can lose, and keys refuse the second row with a number. They must not
--- grow faster, because reports count users and contacts in bitmaps, and numbers of accounts and tokens end at 2^31.
+-- Nothing notices when a number of event_order or owner_change_number is drawn again, so these skip more than a coordinator draws in hours. They stay short
+-- enough for linkIDs (15 digits) and below the workers' numbers (2^48) for 900,000 starts, and 16 million. The others skip more than a crash can lose; when more
+-- were lost, keys refuse the second row with a number. They must not grow faster, because reports count users and contacts in bitmaps, and numbers of accounts
+-- and tokens end at 2^31.
 CREATE FUNCTION skip_numbers() RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     started text;
@@ -25,7 +26,7 @@ CREATE FUNCTION skip_numbers() RETURNS void LANGUAGE plpgsql AS $$
     END IF;
     IF (SELECT "skippedAfter" IS NOT NULL FROM position) THEN
       PERFORM setval(seqrelid, least(seqmax, coalesce(pg_sequence_last_value(seqrelid), seqstart) + CASE relname
-          WHEN 'event_order' THEN 4294967296
+          WHEN 'event_order' THEN 1073741824
           WHEN 'owner_change_number' THEN 16777216
           ELSE 4096
         END))
