@@ -52,6 +52,17 @@ test('a cluster on which all is well: which worker has how much', async () => {
   expect(found.get('erasures')).toMatchObject({ ok: true });
 });
 
+test('workers that log statements with values of contacts, until that is turned off', async () => {
+  expect((await examine()).get('logs')).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/^\S+:\d+, \S+:\d+: .*ALTER ROLE … SET log_min_error_statement = panic$/),
+  });
+  const name = new URL(databaseURL).pathname.slice(1);
+  for (const url of await urlsOf(databaseURL, name))
+    await asking(url, `ALTER DATABASE ${name} SET log_min_error_statement = panic`);
+  await expect.poll(async () => (await examine()).get('logs')).toMatchObject({ ok: true });
+});
+
 test('workers that have far more than others: what the rebalancer would move, until it has', async () => {
   const moves = await asking<{ shard: string; name: string; port: number; to: string; toPort: number }>(
     databaseURL,

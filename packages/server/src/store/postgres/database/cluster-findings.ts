@@ -52,6 +52,18 @@ const durabilityFinding = async (db: Connection): Promise<Finding> => {
   return { name: 'durability', ok: found === '', detail: found === '' ? 'each worker syncs its commits' : detail };
 };
 
+/** A worker gets most values as parts of a statement's text (decision 13), and by default PostgreSQL logs the text of a statement that fails. */
+const logsFinding = async (db: Connection): Promise<Finding> => {
+  const rows = await db.all<{ name: string }>(
+    `SELECT nodename || ':' || nodeport AS name
+     FROM run_command_on_workers($$SELECT current_setting('log_min_error_statement')$$)
+     WHERE result NOT IN ('fatal', 'panic') ORDER BY name`,
+  );
+  const names = rows.map(({ name }) => name).join(', ');
+  const detail = `${names}: statements that fail are logged, with addresses of contacts, and erasures do not change logs: as a superuser there, ALTER ROLE … SET log_min_error_statement = panic`;
+  return { name: 'logs', ok: names === '', detail: names === '' ? 'no worker logs statements that fail' : detail };
+};
+
 const tablesFinding = async (db: Connection): Promise<Finding> => {
   const missing = await listUnspread(db);
   const detail = `not spread yet: ${missing.join(', ')}; firsthand migrate --citus spreads them`;
@@ -118,6 +130,7 @@ export const examineCluster = async (db: Connection): Promise<{ findings: Findin
     findings: [
       { name: 'workers', ok: true, detail: `${workers.length}: ${detail}` },
       await durabilityFinding(db),
+      await logsFinding(db),
       await tablesFinding(db),
       await balanceFinding(db),
       ...(await largestFinding(db, parts, workers)),

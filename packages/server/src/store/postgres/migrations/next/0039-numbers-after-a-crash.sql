@@ -25,12 +25,14 @@ CREATE FUNCTION skip_numbers() RETURNS void LANGUAGE plpgsql AS $$
       RETURN;
     END IF;
     IF (SELECT "skippedAfter" IS NOT NULL FROM position) THEN
-      PERFORM setval(seqrelid, least(seqmax, coalesce(pg_sequence_last_value(seqrelid), seqstart) + CASE relname
-          WHEN 'event_order' THEN 1073741824
-          WHEN 'owner_change_number' THEN 16777216
+      PERFORM setval(name, least(seqmax, coalesce(pg_sequence_last_value(name), seqstart) + CASE name
+          WHEN 'event_order'::regclass THEN 1073741824
+          WHEN 'owner_change_number'::regclass THEN 16777216
           ELSE 4096
         END))
-      FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid WHERE relnamespace = current_schema()::regnamespace;
+      FROM unnest('{event_order, owner_change_number, user_number, contact_number, contact_change_number, claim_number, erasure_number,
+          refused_number, account_account_seq, token_token_seq, audit_audit_seq, catalogue_nth_seq}'::regclass[]) AS name
+        JOIN pg_sequence ON seqrelid = name;
     END IF;
     UPDATE position SET "skippedAfter" = started;
   END $$;

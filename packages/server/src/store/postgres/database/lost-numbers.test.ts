@@ -1,0 +1,41 @@
+/** After a start of PostgreSQL, sequences skip the numbers that it may have lost (0039-numbers-after-a-crash.sql). */
+import { expect, test } from 'vitest';
+import { asking } from '../../../../test/fixtures/postgres/asking.ts';
+import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+
+const skip = 'SELECT skip_numbers()';
+const noteAnotherStart = `UPDATE position SET "skippedAfter" = ''`;
+
+test('each sequence skips numbers, once for a start', async () => {
+  const databaseURL = await newMigratedDatabase();
+  const read = async () => {
+    const rows = await asking<{ name: string; last: string }>(
+      databaseURL,
+      `SELECT relname AS name, coalesce(pg_sequence_last_value(seqrelid), 0) AS last
+       FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid WHERE relnamespace = current_schema()::regnamespace`,
+    );
+    return new Map(rows.map(({ name, last }) => [name, Number(last)]));
+  };
+  const before = await read();
+  expect(before.size).toBeGreaterThan(0);
+  await asking(databaseURL, skip);
+  expect(await read()).toEqual(before);
+  await asking(databaseURL, noteAnotherStart);
+  await asking(databaseURL, skip);
+  const after = await read();
+  for (const [name, last] of before) expect(after.get(name), name).toBeGreaterThanOrEqual(last + 4_096);
+  expect(after.get('event_order')).toBe((before.get('event_order') as number) + 2 ** 30);
+  await asking(databaseURL, skip);
+  expect(await read()).toEqual(after);
+});
+
+test('a sequence that is near its end skips no further, so that connections open', async () => {
+  const databaseURL = await newMigratedDatabase();
+  const last = 2 ** 31 - 1;
+  await asking(databaseURL, `SELECT setval('account_account_seq', ${last - 1})`);
+  await asking(databaseURL, noteAnotherStart);
+  await asking(databaseURL, skip);
+  expect(await asking(databaseURL, "SELECT pg_sequence_last_value('account_account_seq') AS last")).toEqual([
+    { last: String(last) },
+  ]);
+});
