@@ -15,8 +15,8 @@ const lastDay = time / day + 1;
 const count = 12_000;
 const users = 2_500;
 
-/** The numbers between are of statements, or of nobody. */
-const sequenceOf = (nth: number): number => 2 * nth + 1;
+/** The numbers between are of statements, or of nobody; a coordinator of a cluster has skipped many in the middle of a day. */
+const sequenceOf = (nth: number): number => 2 * nth + 1 + (nth >= count / 4 ? 2 ** 36 : 0);
 const accountOf = (nth: number): number => 1 + (nth % 2);
 const dayOf = (nth: number): number => (nth < count / 2 ? lastDay - 1 : lastDay);
 

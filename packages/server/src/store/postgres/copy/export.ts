@@ -105,7 +105,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
 /** SQL for a page of a day's events. It uses the index of accounts, because no index has the events of all accounts in order. */
 const eventsSQL = `
   SELECT * FROM event
-  WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence`;
+  WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence LIMIT $5`;
 
 async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGenerator<ExportedRow[]> {
   await db.script(`DECLARE "held ${table}" NO SCROLL CURSOR FOR ${rowsSQL[table]}`);
@@ -133,11 +133,15 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
     let after = Math.max(sequence, first - 1);
     while (after < last) {
       const through = Math.min(last, after + perPage);
-      const rows = await db.all<StoredRow>(eventsSQL, [accounts, day, after, through]);
+      // A page that has grown beyond numbers that were skipped may have many events after them.
+      const limit = perPage > most ? fewest : most;
+      const rows = await db.all<StoredRow>(eventsSQL, [accounts, day, after, through, limit]);
       yield rows.map(toEvent);
+      after = rows[limit - 1]?.sequence ?? through;
       const bytes = rows.reduce((sum, { body }) => sum + body.length, 0);
-      perPage = bytes > bytesPerPage ? Math.max(fewest, Math.floor(perPage / 4)) : Math.min(most, perPage * 2);
-      after = through;
+      if (rows.length === 0) perPage *= 2;
+      else if (perPage > most) perPage = fewest;
+      else perPage = bytes > bytesPerPage ? Math.max(fewest, Math.floor(perPage / 4)) : Math.min(most, perPage * 2);
     }
   }
   if (await isServed(db)) {

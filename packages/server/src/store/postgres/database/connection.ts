@@ -202,8 +202,8 @@ export const servedMilliseconds = async (db: Connection): Promise<number> =>
   ).age;
 
 /**
- * Skips numbers if the coordinator may have lost those that it drew last (0039-numbers-after-a-crash.sql). No connection outlives a crash or a change of the
- * coordinator, so each is asked when it opens.
+ * Skips numbers if the coordinator may have lost those that it drew last (0039-numbers-after-a-crash.sql). Each connection asks for that when it opens, because none
+ * outlives a crash of the coordinator.
  */
 const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
   // Missing before that migration, which calls it.

@@ -16,6 +16,8 @@
  * of a transaction only after others see its commit (CommitTransaction in xact.c: ProcArrayEndTransaction comes before
  * ResourceOwnerRelease). The snapshot was taken later still: it shows s, or s was rolled back.
  *
+ * A sequence must not go back for that. On a cluster, it may after a crash of the coordinator, and then skips numbers: see 0039-numbers-after-a-crash.sql.
+ *
  * Contacts, refused requests and changes of owners are listed by numbers of their own, which are drawn and committed likewise. Their writers hold a
  * floor like all others. The floor does not limit these numbers, so a reader waits for all transactions that hold one:
  *

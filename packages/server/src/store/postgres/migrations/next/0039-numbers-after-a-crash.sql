@@ -1,21 +1,25 @@
 -- On a cluster, the coordinator draws numbers that only workers commit. After a crash of the coordinator, or on a standby that has taken its place,
--- a sequence may have gone back: a draw is synced with the next commit on the coordinator, or when wal_writer_delay is over, which may be later than
--- the commit on the worker. So each time that PostgreSQL has started on the coordinator, its sequences skip numbers.
+-- a sequence may have gone back: a draw is synced with the next commit that writes on the coordinator, or some time later, and the commit on the worker may
+-- be earlier. So each time that PostgreSQL has started on the coordinator, its sequences skip numbers.
 
--- The start of PostgreSQL after which numbers were skipped last; null: the tables are not spread.
+-- When numbers were skipped last: the timeline, the start of PostgreSQL, and since when it counts statistics; null: no connection has found the tables spread.
 ALTER TABLE position ADD COLUMN "skippedAfter" text;
 
 -- Skips numbers if PostgreSQL has started since the last call. When a process crashes, all others start again, which only the time since which statistics
--- are counted shows.
--- Nothing notices when a number of event_order or owner_change_number is drawn again, so these skip more than a coordinator draws in hours. They stay short
--- enough for linkIDs (15 digits) and below the workers' numbers (2^48) for 900,000 starts, and 16 million. The others skip more than a crash can lose; when more
--- were lost, keys refuse the second row with a number. They must not grow faster, because reports count users and contacts in bitmaps, and numbers of accounts
--- and tokens end at 2^31.
+-- are counted shows. A standby that takes the coordinator's place begins a new timeline. It may have missed skips, so it skips 16 times as many numbers.
+-- Nothing notices when a number of event_order or owner_change_number is drawn again, so these skip more than is drawn in seconds. The others skip more than
+-- a crash can lose. They must not grow faster, because reports count users and contacts in bitmaps, and numbers of accounts and tokens end at 2^31.
 CREATE FUNCTION skip_numbers() RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
+    timeline text;
     started text;
+    skips integer;
   BEGIN
-    SELECT concat_ws(' ', extract(epoch FROM pg_postmaster_start_time()), extract(epoch FROM stats_reset)) INTO started FROM pg_stat_bgwriter;
+    IF pg_is_in_recovery() THEN
+      RAISE EXCEPTION 'this coordinator is a standby' USING ERRCODE = 'read_only_sql_transaction';
+    END IF;
+    timeline := left(pg_walfile_name(pg_current_wal_insert_lsn()), 8);
+    SELECT concat_ws(' ', timeline, extract(epoch FROM pg_postmaster_start_time()), extract(epoch FROM stats_reset)) INTO started FROM pg_stat_bgwriter;
     IF started = (SELECT "skippedAfter" FROM position) THEN
       RETURN;
     END IF;
@@ -24,11 +28,11 @@ CREATE FUNCTION skip_numbers() RETURNS void LANGUAGE plpgsql AS $$
     IF started = (SELECT "skippedAfter" FROM position) THEN
       RETURN;
     END IF;
-    IF (SELECT "skippedAfter" IS NOT NULL FROM position) THEN
-      PERFORM setval(name, least(seqmax, coalesce(pg_sequence_last_value(name), seqstart) + CASE name
-          WHEN 'event_order'::regclass THEN 1073741824
-          WHEN 'owner_change_number'::regclass THEN 16777216
-          ELSE 4096
+    SELECT CASE WHEN starts_with("skippedAfter", timeline) THEN 1 ELSE 16 END INTO skips FROM position WHERE "skippedAfter" IS NOT NULL;
+    IF FOUND THEN
+      PERFORM setval(name, least(seqmax, coalesce(pg_sequence_last_value(name), seqstart) + skips * CASE
+          WHEN name IN ('event_order'::regclass, 'owner_change_number'::regclass) THEN 1048576
+          ELSE 16384
         END))
       FROM unnest('{event_order, owner_change_number, user_number, contact_number, contact_change_number, claim_number, erasure_number,
           refused_number, account_account_seq, token_token_seq, audit_audit_seq, catalogue_nth_seq}'::regclass[]) AS name
