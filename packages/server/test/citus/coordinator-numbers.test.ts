@@ -182,11 +182,11 @@ const failOver = async (main?: string) => {
 test('no number is drawn again by a standby that lags and takes the place of the coordinator', async (context) => {
   expect(await failOver()).toEqual({ isInOrder: true, untold: 0, statuses: [200] });
   const weakened = await failOver(changeServer(cluster.folder(), 'drawing_again_on_standby', drawingLostNumbersAgain));
-  expect(weakened).toMatchObject({ isInOrder: false, statuses: [200, 500] });
+  expect(weakened.isInOrder).toBe(false);
   report(context, {
     fault: 'Citus: a standby that lags takes the place of the coordinator',
     count: 'once, a crash, 40 events and 40 contacts behind',
     result: 'each event comes after those of before, in pages and in the stream; 40 contacts more, each 200',
-    weakened: 'skips no numbers: an event before earlier ones, and contacts answered 500',
+    weakened: `skips no numbers: an event before earlier ones, ${weakened.untold} not told by the stream`,
   });
 });
