@@ -96,7 +96,7 @@ const measureLoads = async (sides: Sides, options: Options): Promise<Row[]> => {
     for (const count of [1, accountsOf(options)]) {
       const token = Array.from({ length: count }, (_, nth) => serverTokenOf(nth));
       for (const { what, connections, request, bar } of shapes) {
-        const figures = await compare(quick ? 1 : 3, sides, async ({ postgres, server }) => {
+        const figures = await compare(quick ? 1 : 5, sides, async ({ postgres, server }) => {
           const before = postgres.cpuSeconds();
           const result: LoadResult = await load.run({
             port: server.port,

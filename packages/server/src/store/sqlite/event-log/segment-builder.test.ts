@@ -180,3 +180,18 @@ test('postings go with the last of their events, of one segment after the other,
   expect(segments()).toEqual([]);
   expect(db.prepare('SELECT count(*) FROM event_posting').pluck().get()).toBe(0);
 });
+
+test('covers events far from the first sequence, and from each other', () => {
+  const far = 2 ** 40;
+  sequence = far;
+  write(perSegment / 2, mixed);
+  sequence += far;
+  write(perSegment, mixed);
+  run();
+  const half = perSegment / 2;
+  expect(segments()).toEqual([
+    { segment: 1, after: far, through: far + half },
+    { segment: 2, after: 2 * far + half, through: 2 * far + half + perSegment },
+  ]);
+  expect(db.prepare('SELECT indexed FROM position').pluck().get()).toBe(2 * far + half + perSegment);
+});

@@ -5,7 +5,7 @@
 
 import type { Connection } from '../database/connection.ts';
 import { attributeHashOf } from './block-filter.ts';
-import { factsAt, type KeptEvent, sizeOf } from './event-block.ts';
+import { factsAt, type KeptEvent, sequenceAt, sizeOf } from './event-block.ts';
 import { type BlockRow, readBlock } from './event-block-row.ts';
 import type { Segment } from './event-finder.ts';
 import { createPostingLists, type PostingLists, posted } from './posting-lists.ts';
@@ -30,9 +30,13 @@ const rowsPerStep = 1_000;
 /** The most attributes in a summary: a segment ends early when its events have very many. */
 const attributesPerSegment = 2 ** 21;
 
+/** Places of blocks have 32 bits (block-times.ts): a segment ends before a block beyond this one. Copied sequences may have such gaps. */
+const mostPlace = 2 ** 32 - 1;
+
 /** A segment that is being written. */
 interface Draft {
   readonly segment: number;
+  /** Of a new segment, the sequence before that of its first event. */
   readonly after: number;
   through: number;
   count: number;
@@ -99,12 +103,17 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   const dropSome = (statements: typeof dropAll, segment: number): boolean =>
     statements.some((statement) => statement.run(segment).changes > 0);
 
+  /** The next segment, which begins with the first event that none covers. */
+  const newSegment = (): Segment => {
+    const first = next.get(readIndexed.get() as number, Infinity);
+    const after = sequenceAt(readBlock(first as BlockRow), 0) - 1;
+    return { segment: (lastSegment.get() as number) + 1, after, through: Infinity };
+  };
+
   /** Begins the next segment, or else the summary of a segment that has none. Returns whether there was something to do. */
   const begin = (): boolean => {
     const isNew = waiting() >= perSegment;
-    const found = isNew
-      ? { segment: (lastSegment.get() as number) + 1, after: readIndexed.get() as number, through: Infinity }
-      : unsummedSegment.get();
+    const found = isNew ? newSegment() : unsummedSegment.get();
     if (!found) return false;
     const { segment, after, through: end } = found;
     // A previous server may have ended before it had written all of it.
@@ -141,9 +150,12 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   const read = (draft: Draft, compacted: number): boolean => {
     const { through: before, postings, summary } = draft;
     let characters = 0;
+    let isFull = false;
     for (const row of next.iterate(before, Math.min(compacted, draft.end))) {
-      const block = readBlock(row);
       const place = row.through - draft.after;
+      isFull = draft.count > 0 && place > mostPlace;
+      if (isFull) break;
+      const block = readBlock(row);
       summary.read(block, place);
       if (postings) for (let index = 0; index < sizeOf(block); index += 1) postings.add(factsAt(block, index), place);
       draft.through = row.through;
@@ -152,7 +164,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
       if (characters >= charactersPerStep) break;
     }
     const isRead = postings
-      ? draft.count >= perSegment || summary.attributes() >= attributesPerSegment
+      ? isFull || draft.count >= perSegment || summary.attributes() >= attributesPerSegment
       : draft.through === before;
     if (isRead) draft.writing = write(draft);
     return isRead || draft.through > before;
