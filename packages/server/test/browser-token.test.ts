@@ -23,7 +23,7 @@ const seen = async (fields: Record<string, unknown>) => {
 
 describe('a token that stands in a page', () => {
   test('learns nothing from createContact: the same bytes for a known and for an unknown address', async () => {
-    const known = { contactEmailaddress: 'ann@shop.example', contactFirstname: 'Ann', contactTelephone: '111' };
+    const known = { contactEmailaddress: 'ann@shop.example', contactFirstname: 'Ann', contactTelephone: '+1 555 0100' };
     const { body } = await scene.post('/contact/createContact', {
       tokenUUID: scene.tokens.server,
       userUUID: 'ann-at-her-own-laptop',
@@ -42,7 +42,7 @@ describe('a token that stands in a page', () => {
     expect(handle).not.toBe(body.contactUUID);
 
     const shown = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
-    expect(JSON.stringify(shown.body)).not.toMatch(/Ann"|111/);
+    expect(JSON.stringify(shown.body)).not.toMatch(/Ann"|555 0100/);
     expect(shown.body.contact).toMatchObject({ contactEmailaddress: 'ann@shop.example', contactFirstname: '' });
   });
 

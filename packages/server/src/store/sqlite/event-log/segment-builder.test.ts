@@ -1,8 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Connection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
-import type { KeptEvent } from './event-block.ts';
-import { type BlockWriter, createBlockWriter, usualEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
+import { eventAt, type KeptEvent } from './event-block.ts';
+import {
+  type BlockWriter,
+  createBlockReader,
+  createBlockWriter,
+  usualEventsPerBlock as eventsPerBlock,
+} from './event-blocks.ts';
 import { createSegmentBuilder, type SegmentBuilder } from './segment-builder.ts';
 
 /** Two steps of reading full blocks. */
@@ -42,6 +47,14 @@ const write = (events: number, of: (nth: number) => Partial<KeptEvent>, text: (n
     });
   }
   blocks.flush();
+};
+/** Removes the events after a sequence. */
+const removeAfter = (sequence: number) => {
+  const places = [...createBlockReader(db).after(sequence)].flatMap((stored) =>
+    [...stored.block.eventUUID.keys()].map((index) => ({ stored, index })),
+  );
+  blocks.remove(places);
+  builder.remove(places.map(({ stored, index }) => eventAt(stored.block, index)));
 };
 const run = () => {
   let steps = 0;
@@ -120,6 +133,22 @@ test('is behind when more than three segments wait', () => {
   run();
   expect(segments()).toHaveLength(3);
   expect(builder.behind()).toBe(0);
+});
+
+test('no longer waits for events that were deleted', () => {
+  write(perSegment, mixed);
+  run();
+  write(4 * perSegment, mixed);
+  expect(builder.behind()).toBe(1);
+  removeAfter(2 * perSegment);
+  expect(builder.behind()).toBe(0);
+  removeAfter(perSegment);
+  expect(run()).toBe(0);
+  write(perSegment - 1, mixed);
+  expect(run()).toBe(0);
+  write(1, mixed);
+  run();
+  expect(segments()).toHaveLength(2);
 });
 
 test('steps are short, however large the events are, and however many blocks a posting names', () => {

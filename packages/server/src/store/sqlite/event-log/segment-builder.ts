@@ -103,22 +103,23 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   const dropSome = (statements: typeof dropAll, segment: number): boolean =>
     statements.some((statement) => statement.run(segment).changes > 0);
 
-  /** The next segment, which begins with the first event that none covers. */
-  const newSegment = (): Segment => {
-    const first = next.get(readIndexed.get() as number, Infinity);
-    const after = sequenceAt(readBlock(first as BlockRow), 0) - 1;
+  /** The next segment, which begins with the first event that none covers; undefined while too few events wait. */
+  const newSegment = (): Segment | undefined => {
+    const first = waiting() >= perSegment ? next.get(readIndexed.get() as number, Infinity) : undefined;
+    if (!first) return undefined;
+    const after = sequenceAt(readBlock(first), 0) - 1;
     return { segment: (lastSegment.get() as number) + 1, after, through: Infinity };
   };
 
   /** Begins the next segment, or else the summary of a segment that has none. Returns whether there was something to do. */
   const begin = (): boolean => {
-    const isNew = waiting() >= perSegment;
-    const found = isNew ? newSegment() : unsummedSegment.get();
+    const fresh = newSegment();
+    const found = fresh ?? unsummedSegment.get();
     if (!found) return false;
     const { segment, after, through: end } = found;
     // A previous server may have ended before it had written all of it.
-    if (dropSome(isNew ? dropAll : dropSummary, segment)) return true;
-    const postings = isNew ? createPostingLists() : undefined;
+    if (dropSome(fresh ? dropAll : dropSummary, segment)) return true;
+    const postings = fresh ? createPostingLists() : undefined;
     const summary = createSummaryDraft(hashOf);
     draft = { segment, after, through: after, count: 0, postings, summary, end, writing: undefined };
     return true;
@@ -211,9 +212,11 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
      * for steps of indexing (maintenance.ts).
      */
     behind: (): number => Math.max(0, waiting() / perSegment - mostSegmentsWaiting),
-    /** Removes events that are being deleted from the summaries, where leaving them would change a result. */
+    /** Removes events that are being deleted from the summaries, where leaving them would change a result, and no longer waits for them. */
     remove(events: readonly KeptEvent[]): void {
       removeVisitors(events);
+      const indexed = readIndexed.get() as number;
+      if (counted) counted.events -= events.filter(({ sequence }) => sequence > indexed).length;
       // The draft has summed up events that are now deleted: it must begin again.
       const { after = 0, through = 0 } = draft ?? {};
       if (events.some(({ sequence }) => sequence > after && sequence <= through)) draft = undefined;
