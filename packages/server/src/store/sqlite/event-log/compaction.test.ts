@@ -157,3 +157,24 @@ test('rolled back, it begins where it was', () => {
   expect(counts()).toEqual([eventsPerBlock, eventsPerBlock]);
   expectAll();
 });
+
+test('no block has events on both sides of a large gap, whether they are of one commit or of several', () => {
+  const ends: number[] = [];
+  for (let part = 0; part < 20; part += 1) {
+    commit(3, 5);
+    blocks.add(newEvent(''));
+    ends.push(sequence);
+    sequence += 2 ** 32;
+    blocks.add(newEvent(''));
+    blocks.flush();
+  }
+  compact();
+  const blocksOf = texts().map((events) => eventsOf(JSON.parse(events)).map((event) => event.sequence));
+  for (const [first = 0, ...rest] of blocksOf) expect((rest.at(-1) ?? first) - first).toBeLessThan(2 ** 30);
+  expect(blocksOf.flat()).toHaveLength(20 * 17);
+  // Those of a part are in one block.
+  expect(blocksOf.filter((each) => each.includes(ends[3] as number))).toEqual([
+    expect.objectContaining({ length: 17 }),
+  ]);
+  expect(compaction.compacted()).toBeGreaterThan(ends[18] as number);
+});

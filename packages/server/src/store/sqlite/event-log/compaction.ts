@@ -5,6 +5,7 @@ import {
   type BlockWriter,
   charactersPerBlock,
   createBlockReader,
+  mostSpan,
   type StoredBlock,
 } from './event-blocks.ts';
 
@@ -61,14 +62,20 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         replaced = true;
         return blocks.replace(group.map(({ through }) => reader.containing(through) as StoredBlock));
       };
+      const endGroup = () => {
+        reached = group.at(-1)?.through ?? reached;
+        if (group.length > 1) join(group);
+        group = [];
+      };
       for (const size of sizes.all(compacted)) {
         if (events >= perCompaction || bytes >= bytesPerStep) break;
         events += size.count;
         bytes += size.bytes;
+        const [first] = group;
+        if (first && size.through - first.through > mostSpan) endGroup();
         if (!isSmall(size) && (group.length === 0 || !fitsInOne(sumOf([...group, size])))) {
           // The block stays: joined with the blocks before it, it would make every later block be rewritten.
-          if (group.length > 1) join(group);
-          group = [];
+          endGroup();
           reached = size.through;
           continue;
         }

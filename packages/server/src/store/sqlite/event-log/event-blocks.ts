@@ -13,6 +13,9 @@ export const usualEventsPerBlock = 72;
 /** The most characters of attributes in a block, about; a single event may exceed it. */
 export const charactersPerBlock = 64 * 1024;
 
+/** The most by which sequences in a block differ: copied ones may have gaps, and a segment cannot begin within a block (segment-builder.ts). */
+export const mostSpan = 2 ** 30;
+
 export interface StoredBlock {
   /** The key of the block: the sequence of the last event that was written into it. */
   readonly through: number;
@@ -57,14 +60,15 @@ export const createBlockReader = (db: Connection) => {
   };
 };
 
-/** Cuts events into as few blocks as they fit in, with up to `most` events each. */
+/** Cuts events into as few blocks as they fit in, with up to `most` events each, and none across a large gap. */
 const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
   const chunks: KeptEvent[][] = [];
   let characters = Infinity;
   for (const event of events) {
     const more = charactersOf(event);
     const last = chunks.at(-1);
-    if (last && last.length < most && characters + more <= charactersPerBlock) {
+    const isNear = last !== undefined && event.sequence - (last[0] as KeptEvent).sequence <= mostSpan;
+    if (isNear && last.length < most && characters + more <= charactersPerBlock) {
       last.push(event);
       characters += more;
     } else {

@@ -48,11 +48,10 @@ const write = (events: number, of: (nth: number) => Partial<KeptEvent>, text: (n
   }
   blocks.flush();
 };
-/** Removes the events after a sequence. */
-const removeAfter = (sequence: number) => {
-  const places = [...createBlockReader(db).after(sequence)].flatMap((stored) =>
-    [...stored.block.eventUUID.keys()].map((index) => ({ stored, index })),
-  );
+/** Removes the events of blocks after a sequence and up to another. */
+const removeAfter = (sequence: number, through = Infinity) => {
+  const stored = [...createBlockReader(db).after(sequence)].filter((block) => block.through <= through);
+  const places = stored.flatMap((stored) => [...stored.block.eventUUID.keys()].map((index) => ({ stored, index })));
   blocks.remove(places);
   builder.remove(places.map(({ stored, index }) => eventAt(stored.block, index)));
 };
@@ -151,6 +150,17 @@ test('no longer waits for events that were deleted', () => {
   expect(segments()).toHaveLength(2);
 });
 
+test('leaves no rows of a segment whose events were deleted before it was done', () => {
+  write(perSegment, (nth) => ({ user: nth }));
+  while (postings().length < 2_000) builder.step(sequence);
+  removeAfter(perSegment / 2);
+  expect(builder.isUnderWay()).toBe(true);
+  run();
+  expect(segments()).toEqual([]);
+  expect(postings()).toEqual([]);
+  expect(db.prepare('SELECT count(*) FROM segment_visitors').pluck().get()).toBe(0);
+});
+
 test('steps are short, however large the events are, and however many blocks a posting names', () => {
   write(perSegment, mixed, (nth) => `${nth}`.padEnd(2_000, 'x'));
   let steps = 0;
@@ -223,4 +233,14 @@ test('covers events far from the first sequence, and from each other', () => {
     { segment: 2, after: 2 * far + half, through: 2 * far + half + perSegment },
   ]);
   expect(db.prepare('SELECT indexed FROM position').pluck().get()).toBe(2 * far + half + perSegment);
+});
+
+test('begins behind a gap when the events before it are deleted', () => {
+  write(1, mixed);
+  sequence += 2 ** 40;
+  write(perSegment, mixed);
+  builder.step(sequence);
+  removeAfter(0, 1);
+  run();
+  expect(segments()).toEqual([{ segment: 1, after: sequence - perSegment, through: sequence }]);
 });

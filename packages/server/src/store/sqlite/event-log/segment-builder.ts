@@ -91,6 +91,8 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   const removeVisitors = createVisitorRemoval(db);
   let draft: Draft | undefined;
   let underWay = false;
+  /** Whether the next segment may have rows of a draft that was given up, perhaps by the previous server. */
+  let mayHaveRows = true;
   /** The number of events that no segment covered when `written` events had been written. */
   let counted: { events: number; written: number } | undefined;
 
@@ -113,12 +115,14 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
 
   /** Begins the next segment, or else the summary of a segment that has none. Returns whether there was something to do. */
   const begin = (): boolean => {
+    if (mayHaveRows && dropSome(dropAll, (lastSegment.get() as number) + 1)) return true;
+    mayHaveRows = false;
     const fresh = newSegment();
     const found = fresh ?? unsummedSegment.get();
     if (!found) return false;
     const { segment, after, through: end } = found;
-    // A previous server may have ended before it had written all of it.
-    if (dropSome(fresh ? dropAll : dropSummary, segment)) return true;
+    // A previous server may have ended before it had written all of its summary.
+    if (!fresh && dropSome(dropSummary, segment)) return true;
     const postings = fresh ? createPostingLists() : undefined;
     const summary = createSummaryDraft(hashOf);
     draft = { segment, after, through: after, count: 0, postings, summary, end, writing: undefined };
@@ -167,7 +171,10 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     const isRead = postings
       ? isFull || draft.count >= perSegment || summary.attributes() >= attributesPerSegment
       : draft.through === before;
-    if (isRead) draft.writing = write(draft);
+    if (isRead) {
+      draft.writing = write(draft);
+      mayHaveRows = true;
+    }
     return isRead || draft.through > before;
   };
 
@@ -217,12 +224,16 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
       removeVisitors(events);
       const indexed = readIndexed.get() as number;
       if (counted) counted.events -= events.filter(({ sequence }) => sequence > indexed).length;
-      // The draft has summed up events that are now deleted: it must begin again.
-      const { after = 0, through = 0 } = draft ?? {};
-      if (events.some(({ sequence }) => sequence > after && sequence <= through)) draft = undefined;
+      // The draft has summed up events that are now deleted, or begins far before those that are left: it must begin again.
+      const { after = 0, through = 0, count = 0 } = draft ?? {};
+      const isOfDraft = ({ sequence }: KeptEvent) => sequence > after && (sequence <= through || count === 0);
+      if (!draft || !events.some(isOfDraft)) return;
+      draft = undefined;
+      underWay = true;
     },
     forget() {
       draft = undefined;
+      mayHaveRows = true;
       counted = undefined;
       underWay = false;
     },
