@@ -1,9 +1,11 @@
 // The coordinator draws numbers that only workers commit. After a crash PostgreSQL may have lost its last draws there, and a number that is
 // drawn again would put a new event before what streams and pages have passed.
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { copyStore } from '../../src/store/open.ts';
 import { asking } from '../fixtures/postgres/asking.ts';
 import { stopPostgres, urlOf } from '../fixtures/postgres/server.ts';
 import { times } from '../tools/counts.ts';
@@ -54,12 +56,18 @@ const startLogging = async (databaseURL: string, { token }: Account, main?: stri
   const headers = { Authorization: `Bearer ${token}` };
   const ask = (path: string, body?: object) =>
     fetch(`${server.url}${path}`, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) });
+  const read = async (query: string) =>
+    (await (await ask(`/event/getEvent?${query}`)).json()) as { event?: { eventUUID: string }[]; nextCursor: string };
   /** How requests ended. */
   const statuses = new Set<number>();
   return {
     url: server.url,
     statuses,
     stop: async () => expect(await stopServed(server)).toBe(0),
+    async kill(): Promise<void> {
+      server.process.kill('SIGKILL');
+      await server.ended;
+    },
     /** Sends a request until it is carried out. */
     async insist(path: string, body: object): Promise<void> {
       const began = performance.now();
@@ -75,8 +83,9 @@ const startLogging = async (databaseURL: string, { token }: Account, main?: stri
       await this.insist('/event/logEvent', { userUUID, eventID: 1, eventUUID });
       return eventUUID;
     },
-    read: async (query: string) =>
-      (await (await ask(`/event/getEvent?${query}`)).json()) as { event: { eventUUID: string }[]; nextCursor: string },
+    read,
+    /** The newest event. */
+    newest: async () => (await read('order=desc&limit=1')).event?.[0]?.eventUUID,
   };
 };
 type Logging = Awaited<ReturnType<typeof startLogging>>;
@@ -114,8 +123,7 @@ const crashAgainAndAgain = async (count: number, main?: string) => {
     await way(databaseURL);
     const later = await server.log();
     expected.push(later);
-    const { event } = await server.read('order=desc&limit=1');
-    if (event[0]?.eventUUID !== later) outOfOrder.push(name);
+    if ((await server.newest()) !== later) outOfOrder.push(name);
   }
   const untold = await untilTold(expected, isTold);
   await server.stop();
@@ -133,6 +141,39 @@ test(`no number is drawn again after ${crashes} crashes of the coordinator`, asy
     result: 'each event comes after those of before, in pages and in the stream',
     weakened: `skips no numbers: ${outOfOrder.length} events before earlier ones, ${untold} not told by the stream in ${weakenedCrashes} crashes`,
   });
+});
+
+test('a copy into a file that follows a crash of the coordinator is one that a server opens', async () => {
+  const { databaseURL, accounts } = await cluster.newDatabase();
+  const [account] = accounts as [Account];
+  const server = await startLogging(databaseURL, account);
+  await server.log();
+  await drawUnsynced(databaseURL);
+  const last = await server.log();
+  await server.kill();
+  await waysToCrash.all();
+  const to = `sqlite:${join(cluster.folder(), 'copied.db')}`;
+  await copyStore({ from: databaseURL, to, tell: () => {} });
+  const copied = await startLogging(to, account);
+  const newest = await copied.newest();
+  await copied.stop();
+  expect(newest).toBe(last);
+});
+
+test('a coordinator whose synchronous standby is away serves reads after a crash', async () => {
+  const { databaseURL, accounts } = await cluster.newDatabase();
+  const [account] = accounts as [Account];
+  const server = await startLogging(databaseURL, account);
+  const last = await server.log();
+  const setStandbys = async (names: string) => {
+    await asking(databaseURL, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await asking(databaseURL, 'SELECT pg_reload_conf()');
+  };
+  await setStandbys('away');
+  await waysToCrash.all();
+  await expect.poll(() => server.newest(), { timeout: patienceMilliseconds }).toBe(last);
+  await setStandbys('');
+  await server.stop();
 });
 
 /** Has a standby that lags take the place of the coordinator. */
@@ -170,13 +211,13 @@ const failOver = async (main?: string) => {
   const after = await startLogging(promotedURL, account, main);
   const isTold = await followFrom(after, account);
   const later = await after.log();
-  const { event } = await after.read('order=desc&limit=1');
+  const isInOrder = (await after.newest()) === later;
   await createContacts(after);
   const untold = await untilTold([earlier, later], isTold);
   await after.stop();
   await endStandby();
   await cluster.start('coordinator');
-  return { isInOrder: event[0]?.eventUUID === later, untold, statuses: [...after.statuses].sort() };
+  return { isInOrder, untold, statuses: [...after.statuses].sort() };
 };
 
 test('no number is drawn again by a standby that lags and takes the place of the coordinator', async (context) => {

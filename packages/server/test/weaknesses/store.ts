@@ -58,8 +58,8 @@ export const ignoringFailedCommitsOnPostgres: readonly Change[] = [
 export const drawingLostNumbersAgain: readonly Change[] = [
   {
     file: 'store/postgres/database/connection.ts',
-    from: "if (rows[0].exists) await client.query('SELECT skip_numbers()');",
-    to: 'if (!rows) throw new Error();',
+    from: 'if (rows[0].exists) await client.query(sql);',
+    to: 'if (!rows || !sql) throw new Error();',
   },
 ];
 

@@ -14,9 +14,11 @@ import {
   hasTable,
   insistOnFree,
   isServed,
+  isSpreadOver,
   lockKeys,
   openPlain,
   type ScriptedConnection,
+  skipLostNumbers,
   takeSlot,
   toScripted,
 } from '../database/connection.ts';
@@ -182,6 +184,7 @@ const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
   await hold(db);
   // Other commands see by the slot that the database is in use.
   await db.one(takeSlot);
+  if (await isSpreadOver(db)) await skipLostNumbers(client);
   await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
   await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const position = await db.one<DatabaseExport['position']>(

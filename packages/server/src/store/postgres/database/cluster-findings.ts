@@ -57,7 +57,7 @@ const logsFinding = async (db: Connection): Promise<Finding> => {
   const rows = await db.all<{ name: string }>(
     `SELECT nodename || ':' || nodeport AS name
      FROM run_command_on_workers($$SELECT current_setting('log_min_error_statement')$$)
-     WHERE result NOT IN ('fatal', 'panic') ORDER BY name`,
+     WHERE success AND result NOT IN ('fatal', 'panic') ORDER BY name`,
   );
   const names = rows.map(({ name }) => name).join(', ');
   const detail = `${names}: statements that fail are logged, with addresses of contacts, and erasures do not change logs: as a superuser there, ALTER ROLE … SET log_min_error_statement = panic`;

@@ -202,17 +202,19 @@ export const servedMilliseconds = async (db: Connection): Promise<number> =>
   ).age;
 
 /**
- * Skips numbers if the coordinator may have lost those that it drew last (0039-numbers-after-a-crash.sql). Each connection asks for that when it opens, because none
- * outlives a crash of the coordinator.
+ * Skips numbers if the coordinator may have lost those that it drew last (0039-numbers-after-a-crash.sql). Each connection of a pool asks for that when it opens, and
+ * each copy from a cluster, because no connection outlives a crash of the coordinator.
  */
-const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
+export const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
   // Missing before that migration, which calls it.
   const { rows } = await client.query("SELECT to_regproc('skip_numbers') IS NOT NULL AS exists");
-  if (rows[0].exists) await client.query('SELECT skip_numbers()');
+  // Without waiting for a standby, so that reads go on while none answers: one that missed it skips more when it is promoted.
+  const sql = "SELECT set_config('synchronous_commit', 'local', true), skip_numbers()";
+  if (rows[0].exists) await client.query(sql);
 };
 
 /** Whether the tables are distributed over a Citus cluster. */
-const isSpreadOver = async (db: Connection): Promise<boolean> => {
+export const isSpreadOver = async (db: Connection): Promise<boolean> => {
   const { exists } = await db.one<{ exists: boolean }>("SELECT to_regclass('pg_dist_partition') IS NOT NULL AS exists");
   if (!exists) return false;
   const sql = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('account_position')";

@@ -6,7 +6,8 @@
 ALTER TABLE position ADD COLUMN "skippedAfter" text;
 
 -- Skips numbers if PostgreSQL has started since the last call. When a process crashes, all others start again, which only the time since which statistics
--- are counted shows. A standby that takes the coordinator's place begins a new timeline. It may have missed skips, so it skips 16 times as many numbers.
+-- are counted shows; so pg_stat_reset_shared('bgwriter') counts as a start. A standby that takes the coordinator's place begins a new timeline. It may have
+-- missed skips, so it skips 16 times as many numbers.
 -- Nothing notices when a number of event_order or owner_change_number is drawn again, so these skip more than is drawn in seconds. The others skip more than
 -- a crash can lose. They must not grow faster, because reports count users and contacts in bitmaps, and numbers of accounts and tokens end at 2^31.
 CREATE FUNCTION skip_numbers() RETURNS void LANGUAGE plpgsql AS $$
