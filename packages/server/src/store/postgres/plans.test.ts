@@ -139,6 +139,16 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   expect([...new Set(sorts)].sort()).toEqual(expected.map((index) => `Incremental Sort over ${index}`));
 });
 
+test('pages of events have PostgreSQL put nothing in order that is found by several keys', async () => {
+  const asked = await askedBy(async () => {
+    await newest({ contactUUID, ...kind });
+    await newest({ userUUID: laptop, order: 'asc' });
+  });
+  const isOrdered = ({ text }: { text: string }) => /= ANY .*ORDER BY/s.test(text) && !/ FROM event\b/.test(text);
+  expect(asked.filter(({ settings }) => /enable_sort = off/.test(settings)).length).toBeGreaterThan(10);
+  expect(asked.filter(isOrdered)).toEqual([]);
+});
+
 test.each<[string, object]>([
   ['newest events', {}],
   ['newest events of a kind', kind],

@@ -60,11 +60,13 @@ const listsOf = async <Read extends Facts, One>(
   const lists = new Map<number, One[]>(users.map((user) => [user, []]));
   if (users.length === 0) return lists;
   const rows = await db.all<Read>(
-    `SELECT ${columns} FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY sequence`,
+    `SELECT ${columns} FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[])`,
     [db.account, [...lists.keys()]],
   );
   const marks = await marksOf(db, rows, which);
-  for (const row of rows) lists.get(row.user)?.push(toOne(row, marks.get(row.claim ?? 0)));
+  // Sorted here: see `readContacts`.
+  for (const row of rows.sort((a, b) => a.sequence - b.sequence))
+    lists.get(row.user)?.push(toOne(row, marks.get(row.claim ?? 0)));
   return lists;
 };
 
