@@ -113,13 +113,24 @@ export const findUser = async (db: AccountConnection, userUUID: string): Promise
     ])
   )?.user;
 
+export interface UserRow {
+  readonly user: number;
+  readonly userUUID: string;
+  /** Of activity; null: none yet. */
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+}
+
+export const readUsers = (db: AccountConnection, users: readonly number[]): Promise<UserRow[]> =>
+  db.all<UserRow>(
+    'SELECT "user", "userUUID", "firstDay", "lastDay" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[])',
+    [db.account, users],
+  );
+
 /** Returns userUUIDs by the numbers of their users. */
 export const userUUIDsOf = async (db: AccountConnection, users: readonly number[]): Promise<Map<number, string>> => {
   if (users.length === 0) return new Map();
-  const rows = await db.all<{ user: number; userUUID: string }>(
-    'SELECT "user", "userUUID" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[])',
-    [db.account, [...new Set(users)]],
-  );
+  const rows = await readUsers(db, [...new Set(users)]);
   return new Map(rows.map(({ user, userUUID }) => [user, userUUID]));
 };
 

@@ -80,7 +80,11 @@ test.each<[string, number, object]>([
 
 test('without what is set for it, PostgreSQL would read all of the busy user', async () => {
   const asked = (await askedBy(page({ userUUID: laptop }))).filter(aboutEvents);
-  expect(await rowsRead(asked.map((each) => ({ ...each, settings: '' })))).toBeGreaterThan(batches * perBatch.busy - 1);
+  const read = await rowsRead(
+    asked.map((each) => ({ ...each, settings: '' })),
+    true,
+  );
+  expect(read).toBeGreaterThan(batches * perBatch.busy - 1);
 });
 
 test('a contact who had a user again and again: what lies in one group is read once', async () => {

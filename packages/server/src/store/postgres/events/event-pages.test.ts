@@ -122,6 +122,36 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
   });
 });
 
+test.each([
+  ['asc', 2],
+  ['asc', 6],
+  ['desc', 2],
+  ['desc', 6],
+] as const)('pages of a contact, %s, have the events of all of its %i users in order', async (order, users) => {
+  const other = await createSite(store, { time: site.time });
+  const { contactUUID } = await other.server.createContact({ address: 'one@example.com' });
+  const expected: string[] = [];
+  for (let nth = 0; nth < users; nth += 1) await other.link(`user-of-them-number-${nth}`, contactUUID);
+  for (let nth = 0; nth < 5 * users; nth += 1) {
+    const eventUUID = `event-number-${nth}`;
+    expected.push(eventUUID);
+    const named = nth % (users + 1) === users ? { userUUID: null, contactUUID } : {};
+    await other.server.log({
+      userUUID: `user-of-them-number-${nth % (users + 1)}`,
+      eventUUID: expected[nth],
+      ...named,
+    });
+  }
+  const { account } = other;
+  const read: string[] = [];
+  for (let beyond: number | undefined | null; beyond !== null; ) {
+    const page = await store.getEvents({ account, order, limit: 3, contactUUID, beyond });
+    read.push(...page.events.map(({ eventUUID }) => eventUUID));
+    beyond = page.next;
+  }
+  expect(read).toEqual(order === 'asc' ? expected : expected.toReversed());
+});
+
 test('prepares as many statements for attributes with a hundred merged entries as for one with two', async () => {
   const texts = new Set<string>();
   const read = async (sql: string) => {

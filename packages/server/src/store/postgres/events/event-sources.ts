@@ -8,7 +8,7 @@ import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
 import { statementsForOwners, usersOf } from '../contacts/statements.ts';
-import { findUser } from '../contacts/users.ts';
+import { findUser, readUsers, type UserRow } from '../contacts/users.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
 /** The events of one holder with after < sequence <= through. */
@@ -32,12 +32,8 @@ type ActiveDays = Pick<ContactRow, 'firstDay' | 'lastDay'>;
 const always = { after: 0, through: Number.MAX_SAFE_INTEGER };
 
 /** Returns the days of those users who have events. */
-const daysOfUsers = (db: AccountConnection, users: readonly number[]): Promise<(ActiveDays & { user: number })[]> =>
-  db.all<ActiveDays & { user: number }>(
-    `SELECT "user", "firstDay", "lastDay" FROM "user"
-     WHERE account = $1 AND "user" = ANY ($2::bigint[]) AND "firstDay" IS NOT NULL`,
-    [db.account, users],
-  );
+const daysOfUsers = async (db: AccountConnection, users: readonly number[]): Promise<UserRow[]> =>
+  (await readUsers(db, users)).filter(({ firstDay }) => firstDay !== null);
 
 /** Returns the earliest first day and the latest last day. */
 const span = (days: readonly ActiveDays[]): Source['days'] => ({
@@ -55,12 +51,13 @@ export const createEventSources = (contacts: ContactFinder) => {
     named: Omit<NamedContact, 'account'>,
     onlyUser: number | undefined,
   ): Promise<Source> => {
-    const group = await groupOf(db, (await contacts.byName(db, named)).contact);
+    const { contact } = await contacts.byName(db, named);
+    // Most contacts are not merged: then their users, which are asked for at the same time, are those of the group.
+    const [group] = await Promise.all([groupOf(db, contact), usersOf(db, [contact])]);
     const [linked, rows] = await Promise.all([usersOf(db, group), readContacts(db, group)]);
     const asked = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
-    const daysOfThem = await daysOfUsers(db, asked);
+    const [daysOfThem, statements] = await Promise.all([daysOfUsers(db, asked), statementsForOwners(db, asked)]);
     const users = daysOfThem.map(({ user }) => user);
-    const statements = await statementsForOwners(db, users);
     const stretches = users.flatMap((user) =>
       stretchesOwnedBy(group, statements.get(user) as Statement[], { last: always.through }).map(
         (stretch): Stretch => ({ ...stretch, holder: user, user: null }),

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
@@ -260,12 +261,38 @@ describe('a transaction', () => {
 
 test('a read is of one moment', async () => {
   const [first, second] = await readSnapshot(pool, 'now', 0, async (db) => {
-    const ask = () => db.get<{ count: number }>("SELECT count FROM thing WHERE name = 'one'");
-    const before = await ask();
+    // The same question would not be asked again.
+    const ask = (nth: string) =>
+      db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1 OR name = $2', ['one', nth]);
+    const before = await ask('first');
     await write(pool, 'beside others', 0, (other) => other.run(add, ['one']));
-    return [before, await ask()];
+    return [before, await ask('second')];
   });
   expect(second).toEqual(first);
+});
+
+test('a read asks a question once, unless the answer is large or other questions came between', async () => {
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  const countAsked = (text: string) =>
+    query.mock.calls.filter(([config]) => (config as unknown as { text?: string }).text === text).length;
+  const asked = await readSnapshot(pool, 'now', 0, async (db) => {
+    const ask = (sql: string, count: number) => db.all<{ n: number }>(sql, [count]);
+    const few = 'SELECT n FROM generate_series(1, $1::integer) AS n';
+    const many = 'SELECT n AS n FROM generate_series(1, $1::integer) AS n';
+    const [first, second] = await Promise.all([ask(few, 2), ask(few, 2)]);
+    first?.pop();
+    expect([second, await ask(few, 2)]).toEqual([
+      [{ n: 1 }, { n: 2 }],
+      [{ n: 1 }, { n: 2 }],
+    ]);
+    expect([(await ask(many, 101)).length, (await ask(many, 101)).length]).toEqual([101, 101]);
+    const once = countAsked(few);
+    for (let count = 3; count < 3 + 32; count += 1) await ask(few, count);
+    await ask(few, 2);
+    return { once, few: countAsked(few), many: countAsked(many) };
+  });
+  query.mockRestore();
+  expect(asked).toEqual({ once: 1, few: 1 + 32 + 1, many: 2 });
 });
 
 test('a connection on which a read did not end well is not used again', async () => {

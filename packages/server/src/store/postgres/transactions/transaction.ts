@@ -1,8 +1,10 @@
 /** The only place where operations of the store begin and commit transactions. */
+import { BoundedMap } from '../../../bounded-map.ts';
 import { Refusal } from '../../../refusal.ts';
 import { type DayUnderWay, hasDayToBegin } from '../../rules/received-day.ts';
 import {
   type AccountConnection,
+  type Connection,
   type ConnectionPool,
   codeOf,
   inOrderLocally,
@@ -285,6 +287,29 @@ const moments = {
 };
 export type Moment = keyof typeof moments;
 
+/** Answers that a snapshot remembers, and the most rows of one. */
+const mostAnswers = 32;
+const mostRows = 100;
+
+/** The connection of a snapshot, which shows the same as long as it lasts: what is asked again soon gets the first answer. */
+const rememberingAnswers = <Asked extends Connection>(db: Asked): Asked => {
+  const answers = new BoundedMap<string, Promise<unknown[]>>(mostAnswers);
+  const all = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
+    const question = JSON.stringify([sql, values]);
+    const answer = answers.get(question) ?? db.all(sql, values);
+    answers.set(question, answer);
+    const rows = (await answer) as Row[];
+    if (rows.length > mostRows) answers.delete(question);
+    return [...rows];
+  };
+  return {
+    ...db,
+    all,
+    get: async <Row>(sql: string, values?: readonly unknown[]) => (await all<Row>(sql, values))[0],
+    one: async <Row>(sql: string, values?: readonly unknown[]) => (await all<Row>(sql, values))[0] as Row,
+  };
+};
+
 /**
  * Runs reads of an account in one snapshot. With `all`, waits for a moment at which everything acknowledged before this call is settled.
  * `settings` are SQL statements that change settings for this transaction.
@@ -309,7 +334,7 @@ export const readSnapshot = <Value>(
         ...(db.isSpread ? inOrderLocally : []),
         ...settings,
       ]);
-      const [value] = await Promise.all([work({ ...db, account, settled }), begun, settled]);
+      const [value] = await Promise.all([work(rememberingAnswers({ ...db, account, settled })), begun, settled]);
       return value;
     },
     endBehind,
