@@ -138,7 +138,7 @@ test.each([
     const named = nth % (users + 1) === users ? { userUUID: null, contactUUID } : {};
     await other.server.log({
       userUUID: `user-of-them-number-${nth % (users + 1)}`,
-      eventUUID: expected[nth],
+      eventUUID,
       ...named,
     });
   }
