@@ -27,10 +27,7 @@ export interface ContactRow {
   readonly updatedTime: number;
 }
 
-/**
- * Returns the rows of contacts, ascending by number. They are sorted here: in a transaction that reads events in order (`walkingInOrder`), PostgreSQL up to 16
- * would read all contacts of the account along the index: 116 ms, where it had 300,000.
- */
+/** Returns the rows of contacts, ascending by number. They are sorted here: event-order.ts says why. */
 export const readContacts = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const sql = 'SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])';
   const rows = await db.all<ContactRow>(sql, [db.account, contacts]);

@@ -61,10 +61,10 @@ const listsOf = async <Read extends Facts, One>(
   if (users.length === 0) return lists;
   const rows = await db.all<Read>(
     `SELECT ${columns} FROM statement WHERE account = $1 AND "user" = ANY ($2::bigint[])`,
-    [db.account, [...lists.keys()]],
+    [db.account, [...lists.keys()].sort((a, b) => a - b)],
   );
   const marks = await marksOf(db, rows, which);
-  // Sorted here: see `readContacts`.
+  // Sorted here: event-order.ts says why.
   for (const row of rows.sort((a, b) => a.sequence - b.sequence))
     lists.get(row.user)?.push(toOne(row, marks.get(row.claim ?? 0)));
   return lists;

@@ -121,16 +121,17 @@ export interface UserRow {
   readonly lastDay: number | null;
 }
 
-export const readUsers = (db: AccountConnection, users: readonly number[]): Promise<UserRow[]> =>
+/** Returns the rows of users. */
+export const readUserRows = (db: AccountConnection, users: readonly number[]): Promise<UserRow[]> =>
   db.all<UserRow>(
     'SELECT "user", "userUUID", "firstDay", "lastDay" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[])',
-    [db.account, users],
+    [db.account, [...new Set(users)].sort((a, b) => a - b)],
   );
 
 /** Returns userUUIDs by the numbers of their users. */
 export const userUUIDsOf = async (db: AccountConnection, users: readonly number[]): Promise<Map<number, string>> => {
   if (users.length === 0) return new Map();
-  const rows = await readUsers(db, [...new Set(users)]);
+  const rows = await readUserRows(db, users);
   return new Map(rows.map(({ user, userUUID }) => [user, userUUID]));
 };
 

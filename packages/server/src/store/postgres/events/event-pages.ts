@@ -47,12 +47,18 @@ export const rangesOf = (days: readonly DaySpan[], bounds: { after: number; thro
   return ranges;
 };
 
+const ofAccountAndDays = 'account = $1 AND day >= $4 AND day <= $5';
+
+/** Returns an SQL condition for the events of a probe, of whose parts each is given as SQL. */
+const ofProbe = ({ holder, after, through, bounds, user }: Readonly<Record<keyof Probe, string>>): string => `
+  holder = ${holder} AND ${within('holder', after, through)}
+  AND (${bounds} = '{}' OR width_bucket(sequence, ${bounds}) % 2 = 1) AND (${user} IS NULL OR "user" = ${user})`;
+
 /**
  * Returns SQL for the events of a source in a range, in order, with a limit; the SQL to sort its result again; and the values of
  * its parameters from $7 on.
  */
 const looking = (probes: readonly Probe[] | undefined, order: 'ASC' | 'DESC') => {
-  const ofAccountAndDays = 'account = $1 AND day >= $4 AND day <= $5';
   if (!probes) {
     return {
       sql: `SELECT *, ${sequenceGroup('account')} AS "group" FROM event
@@ -62,6 +68,13 @@ const looking = (probes: readonly Probe[] | undefined, order: 'ASC' | 'DESC') =>
       values: [],
     };
   }
+  const ofStretch = ofProbe({
+    holder: 'stretch.holder',
+    after: 'greatest($2::bigint, stretch.after)',
+    through: 'least($3::bigint, stretch.through)',
+    bounds: 'stretch.bounds',
+    user: 'stretch."user"',
+  });
   return {
     // OFFSET 0 makes PostgreSQL parse the bounds once for each probe, not for each of its rows.
     sql: `SELECT e.* FROM (
@@ -70,10 +83,7 @@ const looking = (probes: readonly Probe[] | undefined, order: 'ASC' | 'DESC') =>
           AS part (holder, after, through, "user", bounds) OFFSET 0
       ) AS stretch
       CROSS JOIN LATERAL (
-        SELECT * FROM event WHERE holder = stretch.holder AND ${ofAccountAndDays}
-          AND ${within('holder', 'greatest($2::bigint, stretch.after)', 'least($3::bigint, stretch.through)')}
-          AND (stretch.bounds = '{}' OR width_bucket(sequence, stretch.bounds) % 2 = 1)
-          AND (stretch."user" IS NULL OR "user" = stretch."user")
+        SELECT * FROM event WHERE ${ofAccountAndDays} AND ${ofStretch}
         ORDER BY ${inGroups('holder', order)} LIMIT $6
       ) AS e ORDER BY e.sequence ${order} LIMIT $6`,
     sameOrder: `sequence ${order}`,
@@ -119,10 +129,14 @@ interface Step {
   readonly reached: number | null;
 }
 
-/** Up to so many probes are statements of their own: Citus plans such a statement once for a connection, and one with LATERAL each time. */
-const mostApart = 4;
+/**
+ * A few probes are statements of their own, for few events: Citus plans such a statement once for a connection, and one with LATERAL each time. The newest 50
+ * events of a contact with a user took 0.3 ms less on a cluster, and 0.2 ms less on one PostgreSQL. Each returns as many events as are wanted, so
+ * both numbers are limited.
+ */
+const mostApart = { probes: 4, events: 101 };
 
-/** Reads the next events of probes, which are few, without filters. */
+/** Reads the next events of probes without filters. */
 const lookApart = async (
   db: AccountConnection,
   { account, order }: EventQuery,
@@ -130,16 +144,20 @@ const lookApart = async (
   range: Range,
   wanted: number,
 ): Promise<StoredRow[]> => {
-  const sql = `SELECT * FROM event WHERE account = $1 AND holder = $7 AND day >= $4 AND day <= $5
-      AND ${within('holder', '$2::bigint', '$3::bigint')}
-      AND ($8::bigint[] = '{}' OR width_bucket(sequence, $8::bigint[]) % 2 = 1) AND ($9::bigint IS NULL OR "user" = $9)
+  const bounds = '$8::bigint[]';
+  const ofOne = ofProbe({ holder: '$7', after: '$2::bigint', through: '$3::bigint', bounds, user: '$9::bigint' });
+  const sql = `SELECT * FROM event WHERE ${ofAccountAndDays} AND ${ofOne}
     ORDER BY ${inGroups('holder', order === 'asc' ? 'ASC' : 'DESC')} LIMIT $6`;
+  const parts = probes
+    .map((probe) => ({
+      ...probe,
+      after: Math.max(probe.after, range.after),
+      through: Math.min(probe.through, range.through),
+    }))
+    .filter(({ after, through }) => after < through);
   const found = await Promise.all(
-    probes.map(({ holder, after, through, user, bounds }) =>
-      db.all<StoredRow>(sql, [
-        ...[account, Math.max(after, range.after), Math.min(through, range.through), range.first, range.last, wanted],
-        ...[holder, bounds, user],
-      ]),
+    parts.map(({ holder, after, through, user, bounds }) =>
+      db.all<StoredRow>(sql, [account, after, through, range.first, range.last, wanted, holder, bounds, user]),
     ),
   );
   const direction = order === 'asc' ? 1 : -1;
@@ -159,15 +177,15 @@ export const look = async (
 ): Promise<Step & { readonly rows: readonly StoredRow[] }> => {
   const order = query.order === 'asc' ? 'ASC' : 'DESC';
   const probes = source.stretches && probesOf(source.stretches);
-  const { sql, sameOrder, values } = looking(probes, order);
   const { after, through, first, last } = range;
+  const { sql, sameOrder, values } = looking(probes, order);
   const valuesOf = (limit: number) => [query.account, after, through, first, last, limit, ...values];
   const fit = fitting(query, 7 + values.length);
   if (fit.condition === '') {
-    const rows =
-      probes && probes.length <= mostApart
-        ? await lookApart(db, query, probes, range, wanted)
-        : await db.all<StoredRow>(sql, valuesOf(wanted));
+    const isApart = probes && probes.length <= mostApart.probes && wanted <= mostApart.events;
+    const rows = isApart
+      ? await lookApart(db, query, probes, range, wanted)
+      : await db.all<StoredRow>(sql, valuesOf(wanted));
     return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as StoredRow).sequence };
   }
   const [rows, { looked, reached }] = await Promise.all([

@@ -8,7 +8,7 @@ import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
 import { statementsForOwners, usersOf } from '../contacts/statements.ts';
-import { findUser, readUsers, type UserRow } from '../contacts/users.ts';
+import { findUser, readUserRows, type UserRow } from '../contacts/users.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
 /** The events of one holder with after < sequence <= through. */
@@ -33,7 +33,7 @@ const always = { after: 0, through: Number.MAX_SAFE_INTEGER };
 
 /** Returns the days of those users who have events. */
 const daysOfUsers = async (db: AccountConnection, users: readonly number[]): Promise<UserRow[]> =>
-  (await readUsers(db, users)).filter(({ firstDay }) => firstDay !== null);
+  (await readUserRows(db, users)).filter(({ firstDay }) => firstDay !== null);
 
 /** Returns the earliest first day and the latest last day. */
 const span = (days: readonly ActiveDays[]): Source['days'] => ({
@@ -52,9 +52,9 @@ export const createEventSources = (contacts: ContactFinder) => {
     onlyUser: number | undefined,
   ): Promise<Source> => {
     const { contact } = await contacts.byName(db, named);
-    // Most contacts are not merged: then their users, which are asked for at the same time, are those of the group.
-    const [group] = await Promise.all([groupOf(db, contact), usersOf(db, [contact])]);
-    const [linked, rows] = await Promise.all([usersOf(db, group), readContacts(db, group)]);
+    // At the same time, because most contacts are not merged.
+    const [group, own] = await Promise.all([groupOf(db, contact), usersOf(db, [contact])]);
+    const [linked, rows] = await Promise.all([group.length === 1 ? own : usersOf(db, group), readContacts(db, group)]);
     const asked = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
     const [daysOfThem, statements] = await Promise.all([daysOfUsers(db, asked), statementsForOwners(db, asked)]);
     const users = daysOfThem.map(({ user }) => user);

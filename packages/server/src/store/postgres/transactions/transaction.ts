@@ -50,7 +50,10 @@ export interface Transaction
   attempt<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
-/** A transaction that reads an account as it is at one moment. */
+/**
+ * A transaction that reads an account as it is at one moment. A question that is asked again may get its first answer, so what a snapshot does not fix, such as
+ * locks and the last numbers of sequences, must not be asked here.
+ */
 export interface Snapshot extends AccountConnection {
   /** The snapshot holds all rows with numbers up to this one: sequences, contacts, refused requests or changes of owners, as `moments` says. */
   readonly settled: Promise<Settled['settled']>;
@@ -287,11 +290,11 @@ const moments = {
 };
 export type Moment = keyof typeof moments;
 
-/** Answers that a snapshot remembers, and the most rows of one. */
-const mostAnswers = 32;
-const mostRows = 100;
+/** Answers that a snapshot remembers, and the most rows of one: not those of events, which are asked for once. */
+const mostAnswers = 64;
+const mostRows = 25;
 
-/** The connection of a snapshot, which shows the same as long as it lasts: what is asked again soon gets the first answer. */
+/** The connection of a snapshot, which shows the same as long as it lasts: several questions about a page concern the same few contacts and users. */
 const rememberingAnswers = <Asked extends Connection>(db: Asked): Asked => {
   const answers = new BoundedMap<string, Promise<unknown[]>>(mostAnswers);
   const all = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
