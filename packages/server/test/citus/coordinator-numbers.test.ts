@@ -170,10 +170,13 @@ test('a coordinator whose synchronous standby is away serves reads after a crash
     await asking(databaseURL, 'SELECT pg_reload_conf()');
   };
   await setStandbys('away');
-  await waysToCrash.all();
-  await expect.poll(() => server.newest(), { timeout: patienceMilliseconds }).toBe(last);
-  await setStandbys('');
-  await server.stop();
+  try {
+    await waysToCrash.all();
+    await expect.poll(() => server.newest(), { timeout: patienceMilliseconds }).toBe(last);
+  } finally {
+    await setStandbys('');
+    await server.stop();
+  }
 });
 
 /** Has a standby that lags take the place of the coordinator. */

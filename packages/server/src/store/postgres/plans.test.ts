@@ -139,7 +139,7 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   expect([...new Set(sorts)].sort()).toEqual(expected.map((index) => `Incremental Sort over ${index}`));
 });
 
-test('pages of events have PostgreSQL put nothing in order that is found by several keys', async () => {
+test('no query for a page of events has PostgreSQL sort rows of other tables that it finds by several keys', async () => {
   const asked = await askedBy(async () => {
     await newest({ contactUUID, ...kind });
     await newest({ userUUID: laptop, order: 'asc' });

@@ -208,7 +208,7 @@ export const servedMilliseconds = async (db: Connection): Promise<number> =>
 export const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
   // Missing before that migration, which calls it.
   const { rows } = await client.query("SELECT to_regproc('skip_numbers') IS NOT NULL AS exists");
-  // Without waiting for a standby, so that reads go on while none answers: one that missed it skips more when it is promoted.
+  // The commit waits for no standby, so that reads go on while none responds. A standby that missed the skip skips more when it is promoted.
   const sql = "SELECT set_config('synchronous_commit', 'local', true), skip_numbers()";
   if (rows[0].exists) await client.query(sql);
 };

@@ -65,7 +65,10 @@ const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Fi
   ];
 };
 
-/** Returns the findings about a database; a finding that is not `ok` needs an operator's attention. Changes nothing that is stored; numbers may be skipped (`skipLostNumbers`). */
+/**
+ * Returns the findings about a database; a finding that is not `ok` needs an operator's attention. Changes no stored rows of accounts. On a cluster, sequences may
+ * skip numbers (`skipLostNumbers`).
+ */
 export const examineDatabase = async (databaseURL: string, options: ExamineOptions): Promise<Finding[]> => {
   try {
     return await onOneConnection(databaseURL, (db) => examine(db, options));

@@ -32,9 +32,9 @@ export const inGroups = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =
 /**
  * Statements at the beginning of a transaction that reads events in order (`setLocally`). PostgreSQL expects as few events of a holder with very many as
  * of any other, and would sort them all rather than read along the index. Other transactions must not use these settings: they
- * find few rows by another index and sort them. And these transactions sort what they find by several keys in other tables themselves: rather than sort,
- * PostgreSQL up to 16 would walk along the whole index. To find one of 300,000 contacts took 116 ms. PostgreSQL up to 17 adds a great cost to a plan that needs a disabled step, and
- * such a cost would start JIT compilation. It also expects so many events in a page that it would start parallel workers, which
+ * find few rows by another index and sort them. Queries of these transactions must not have `ORDER BY` with rows of other tables that they find by
+ * several keys: rather than sort, PostgreSQL up to 16 walks along the whole index (116 ms to find one of 300,000 contacts). PostgreSQL up to 17 adds a
+ * great cost to a plan that needs a disabled step, and such a cost would start JIT compilation. It also expects so many events in a page that it would start parallel workers, which
  * takes several times as long as reading the page.
  */
 export const walkingInOrder = [

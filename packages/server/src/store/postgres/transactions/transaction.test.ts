@@ -261,7 +261,7 @@ describe('a transaction', () => {
 
 test('a read is of one moment', async () => {
   const [first, second] = await readSnapshot(pool, 'now', 0, async (db) => {
-    // The same question would not be asked again.
+    // Two different queries: a repeated one is not sent again.
     const ask = (nth: string) =>
       db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1 OR name = $2', ['one', nth]);
     const before = await ask('first');
@@ -271,7 +271,7 @@ test('a read is of one moment', async () => {
   expect(second).toEqual(first);
 });
 
-test('a read asks a question once, unless the answer is large or other questions came between', async () => {
+test('a read sends a repeated query once, unless its result is large or many other queries come between', async () => {
   const query = vi.spyOn(pg.Client.prototype, 'query');
   const countAsked = (text: string) =>
     query.mock.calls.filter(([config]) => (config as unknown as { text?: string }).text === text).length;

@@ -51,8 +51,8 @@ export interface Transaction
 }
 
 /**
- * A transaction that reads an account as it is at one moment. A question that is asked again may get its first answer, so what a snapshot does not fix, such as
- * locks and the last numbers of sequences, must not be asked here.
+ * A transaction that reads an account as it is at one moment. A repeated query may return its first result, so queries about locks or the last numbers of
+ * sequences, which change within a snapshot, must not be sent here.
  */
 export interface Snapshot extends AccountConnection {
   /** The snapshot holds all rows with numbers up to this one: sequences, contacts, refused requests or changes of owners, as `moments` says. */
@@ -290,19 +290,22 @@ const moments = {
 };
 export type Moment = keyof typeof moments;
 
-/** Answers that a snapshot remembers, and the most rows of one: not those of events, which are asked for once. */
-const mostAnswers = 64;
+/** Limits of the results that a snapshot caches, and of the rows of each: a large page of events is read once. */
+const mostResults = 64;
 const mostRows = 25;
 
-/** The connection of a snapshot, which shows the same as long as it lasts: several questions about a page concern the same few contacts and users. */
-const rememberingAnswers = <Asked extends Connection>(db: Asked): Asked => {
-  const answers = new BoundedMap<string, Promise<unknown[]>>(mostAnswers);
+/**
+ * Returns a connection that caches the results of a snapshot's queries. Rows do not change within a snapshot, and several queries for a page concern the same
+ * contacts and users.
+ */
+const cachingResults = <Read extends Connection>(db: Read): Read => {
+  const results = new BoundedMap<string, Promise<unknown[]>>(mostResults);
   const all = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
-    const question = JSON.stringify([sql, values]);
-    const answer = answers.get(question) ?? db.all(sql, values);
-    answers.set(question, answer);
-    const rows = (await answer) as Row[];
-    if (rows.length > mostRows) answers.delete(question);
+    const key = JSON.stringify([sql, values]);
+    const result = results.get(key) ?? db.all(sql, values);
+    results.set(key, result);
+    const rows = (await result) as Row[];
+    if (rows.length > mostRows) results.delete(key);
     return [...rows];
   };
   return {
@@ -337,7 +340,7 @@ export const readSnapshot = <Value>(
         ...(db.isSpread ? inOrderLocally : []),
         ...settings,
       ]);
-      const [value] = await Promise.all([work(rememberingAnswers({ ...db, account, settled })), begun, settled]);
+      const [value] = await Promise.all([work(cachingResults({ ...db, account, settled })), begun, settled]);
       return value;
     },
     endBehind,

@@ -219,11 +219,16 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
      * for steps of indexing (maintenance.ts).
      */
     behind: (): number => Math.max(0, waiting() / perSegment - mostSegmentsWaiting),
-    /** Removes events that are being deleted from the summaries, where leaving them would change a result, and no longer waits for them. */
+    /**
+     * Removes events that are being deleted from the summaries, where leaving them would change a result. They no longer count as waiting. The caller's
+     * transaction must not go on after an error without `forget`.
+     */
     remove(events: readonly KeptEvent[]): void {
       removeVisitors(events);
-      const indexed = readIndexed.get() as number;
-      if (counted) counted.events -= events.filter(({ sequence }) => sequence > indexed).length;
+      if (counted) {
+        const indexed = readIndexed.get() as number;
+        counted.events -= events.filter(({ sequence }) => sequence > indexed).length;
+      }
       // The draft has summed up events that are now deleted, or begins far before those that are left: it must begin again.
       const { after = 0, through = 0, count = 0 } = draft ?? {};
       const isOfDraft = ({ sequence }: KeptEvent) => sequence > after && (sequence <= through || count === 0);
