@@ -76,7 +76,7 @@ import { createRetention } from './erasure/retention.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
-import { createEventPager } from './events/event-pages.ts';
+import { createEventPager, isBrief } from './events/event-pages.ts';
 import { createEventWriter, namesContact } from './events/events.ts';
 import { keepTending, tendDays } from './events/partitions.ts';
 import { feedEvents } from './feed/event-feed.ts';
@@ -84,6 +84,7 @@ import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { namePeople, numberContacts } from './feed/people-names.ts';
 import {
   type Moment,
+  readBriefly,
   readOnce,
   readSnapshot,
   type Snapshot,
@@ -331,6 +332,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
+  const readEvents = reading(getEvents, ({ order }) => (order === 'asc' ? 'all settled' : 'settled'), walkingInOrder);
   const erase = audited('eraseContact', besideOthers, writes.eraseContact);
 
   return {
@@ -417,7 +419,10 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     searchContact: reading(searchContact, ({ externalID, address }) =>
       externalID === undefined && address === undefined ? 'all contacts settled' : 'now',
     ),
-    getEvents: reading(getEvents, ({ order }) => (order === 'asc' ? 'all settled' : 'settled'), walkingInOrder),
+    getEvents: (query) =>
+      prepared.isSpread && isBrief(query)
+        ? admitted(query, () => readBriefly(pools.reads, query.account, (db) => getEvents(db, query), walkingInOrder))
+        : readEvents(query),
     getEventDefinitions: reading(getEventDefinitions),
     countEvents: reading(countEvents),
     feedEvents: reading(feedEvents, () => 'all settled', walkingInOrder),

@@ -4,6 +4,16 @@ import { createNameHash, handleName, missingContact } from '../../rules/erased-n
 import type { NamedContact } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
+import { listed, type Numbers } from './people.ts';
+
+type Name = Omit<NamedContact, 'account'>;
+
+/** Returns the identifier that finds a named contact. */
+const identifierIn = ({ contactUUID, externalID, address }: Name) => {
+  if (contactUUID !== undefined) return { name: 'uuid', value: contactUUID } as const;
+  if (typeof externalID === 'string') return { name: 'externalID', value: externalID } as const;
+  return address === undefined ? undefined : ({ name: 'address', value: address } as const);
+};
 
 /** `secret` is the key of the database's hashes. */
 export const createContactFinder = (secret: Buffer) => {
@@ -12,18 +22,20 @@ export const createContactFinder = (secret: Buffer) => {
   const get = async (db: AccountConnection, contact: number): Promise<ContactRow | undefined> =>
     (await readContacts(db, [contact]))[0];
 
+  const numberIn = {
+    uuid: 'SELECT contact FROM contact_name WHERE account = $1 AND "contactUUID" = $2',
+    address: 'SELECT contact FROM contact_address WHERE account = $1 AND "contactEmailaddress" = $2',
+    externalID: 'SELECT contact FROM contact_external_id WHERE account = $1 AND "contactExternalID" = $2',
+  } as const;
   const findBy =
-    (table: string, column: string) =>
+    (name: keyof typeof numberIn) =>
     async (db: AccountConnection, value: string): Promise<ContactRow | undefined> => {
-      const found = await db.get<{ contact: number }>(
-        `SELECT contact FROM ${table} WHERE account = $1 AND "${column}" = $2`,
-        [db.account, value],
-      );
+      const found = await db.get<{ contact: number }>(numberIn[name], [db.account, value]);
       return found && get(db, found.contact);
     };
-  const byUUID = findBy('contact_name', 'contactUUID');
-  const byAddress = findBy('contact_address', 'contactEmailaddress');
-  const byExternalID = findBy('contact_external_id', 'contactExternalID');
+  const byUUID = findBy('uuid');
+  const byAddress = findBy('address');
+  const byExternalID = findBy('externalID');
 
   /** Returns the numbers of the contacts that have these external IDs. */
   const numbersByExternalID = async (
@@ -56,17 +68,28 @@ export const createContactFinder = (secret: Buffer) => {
   ): Promise<Refusal[]> => {
     if (identifiers.length === 0) return [];
     const hashes = identifiers.map((identifier) => hashOf(db.account, identifier));
-    const rows = await db.all<{ hash: Buffer }>(
-      'SELECT hash FROM erased_identifier WHERE account = $1 AND hash = ANY ($2::bytea[])',
+    // As text, which is the same where a connection returns columns as JSON.
+    const rows = await db.all<{ hash: string }>(
+      "SELECT encode(hash, 'hex') AS hash FROM erased_identifier WHERE account = $1 AND hash = ANY ($2::bytea[])",
       [db.account, hashes],
     );
-    const erased = new Set(rows.map(({ hash }) => hash.toString('hex')));
+    const erased = new Set(rows.map(({ hash }) => hash));
     return hashes.map((hash) => missingContact(field, erased.has(hash.toString('hex'))));
   };
 
   /** As `missingEach`, for one identifier. */
   const missing = async (db: AccountConnection, identifier: string, field?: string): Promise<Refusal> =>
     (await missingEach(db, [identifier], field))[0] as Refusal;
+
+  /** Returns the Refusal for a contact that a request names and that is not there; `prefix` begins the names of its fields. */
+  const missingNamed = async (
+    db: AccountConnection,
+    { contactUUID, externalID }: Name,
+    prefix = 'contact',
+  ): Promise<Refusal> => {
+    if (contactUUID !== undefined) return missing(db, contactUUID, `${prefix}UUID`);
+    return missingContact(`${prefix}${typeof externalID === 'string' ? 'ExternalID' : 'Emailaddress'}`, false);
+  };
 
   return {
     get,
@@ -78,24 +101,17 @@ export const createContactFinder = (secret: Buffer) => {
      * Returns the contact that a request names, without following merges. Throws a Refusal when there is none; `prefix` begins the
      * names of its fields.
      */
-    async byName(
-      db: AccountConnection,
-      { contactUUID, externalID, address }: Omit<NamedContact, 'account'>,
-      prefix = 'contact',
-    ): Promise<ContactRow> {
-      if (contactUUID !== undefined) {
-        const row = await byUUID(db, contactUUID);
-        if (!row) throw await missing(db, contactUUID, `${prefix}UUID`);
-        return row;
-      }
-      if (typeof externalID === 'string') {
-        const row = await byExternalID(db, externalID);
-        if (!row) throw missingContact(`${prefix}ExternalID`, false);
-        return row;
-      }
-      const row = address === undefined ? undefined : await byAddress(db, address);
-      if (!row) throw missingContact(`${prefix}Emailaddress`, false);
+    async byName(db: AccountConnection, name: Name, prefix?: string): Promise<ContactRow> {
+      const by = identifierIn(name);
+      const row = by && (await findBy(by.name)(db, by.value));
+      if (!row) throw await missingNamed(db, name, prefix);
       return row;
+    },
+    missingNamed,
+    /** The number of the contact that a request names, for the statement that needs it. */
+    named(name: Name): Numbers {
+      const by = identifierIn(name);
+      return by ? { sql: numberIn[by.name], value: by.value } : listed([]);
     },
     /** Returns the contact at the end of this contact's merges. */
     answering: async (db: AccountConnection, row: ContactRow): Promise<ContactRow> =>

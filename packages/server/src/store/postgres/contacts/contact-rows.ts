@@ -27,23 +27,35 @@ export interface ContactRow {
   readonly updatedTime: number;
 }
 
+export const byNumber = (a: ContactRow, b: ContactRow): number => a.contact - b.contact;
+
 /** Returns the rows of contacts, ascending by number. They are sorted here: event-order.ts says why. */
 export const readContacts = async (db: AccountConnection, contacts: readonly number[]): Promise<ContactRow[]> => {
   const sql = 'SELECT * FROM contact WHERE account = $1 AND contact = ANY ($2::bigint[])';
   const rows = await db.all<ContactRow>(sql, [db.account, contacts]);
-  return rows.sort((a, b) => a.contact - b.contact);
+  return rows.sort(byNumber);
 };
 
 /** Contacts by number, with all contacts that they are merged into. */
 type Chains = ReadonlyMap<number, ContactRow>;
 
-/** Reads contacts and all that they are merged into. Each query follows one step of all chains, so without merges one is enough. */
-export const readChains = async (db: AccountConnection, contacts: readonly number[]): Promise<Chains> => {
-  const rows = new Map<number, ContactRow>();
-  for (let at = contacts; at.length > 0; ) {
+/**
+ * Reads contacts and all that they are merged into, except what is known already. Each query follows one step of all chains, so without merges one is
+ * enough.
+ */
+export const readChains = async (
+  db: AccountConnection,
+  contacts: readonly number[],
+  known: readonly ContactRow[] = [],
+): Promise<Chains> => {
+  const rows = new Map(known.map((row) => [row.contact, row]));
+  const unknownOf = (wanted: readonly (number | null)[]): number[] => [
+    ...new Set(wanted.flatMap((contact) => (contact === null || rows.has(contact) ? [] : contact))),
+  ];
+  for (let at = unknownOf([...contacts, ...known.map(({ mergedInto }) => mergedInto)]); at.length > 0; ) {
     const found = await readContacts(db, at);
     for (const row of found) rows.set(row.contact, row);
-    at = [...new Set(found.flatMap(({ mergedInto }) => mergedInto ?? []))].filter((contact) => !rows.has(contact));
+    at = unknownOf(found.map(({ mergedInto }) => mergedInto));
   }
   return rows;
 };

@@ -2,12 +2,11 @@
 import type { DecidingStatement, StatementRow } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
-type Facts = Omit<DecidingStatement, 'voided'> & { readonly user: number; readonly voided: number };
+export type Facts = Omit<DecidingStatement, 'voided'> & { readonly user: number; readonly voided: number };
 type Row = Facts & Pick<StatementRow, 'time'>;
-const factColumns = '"user", sequence, contact, claim, verified, voided';
+export const factColumns = '"user", sequence, contact, claim, verified, voided';
 
-interface ClaimMarks {
-  readonly claim: number;
+export interface ClaimMarks {
   readonly claimID: string;
   readonly accepted: boolean;
   readonly voided: boolean;
@@ -21,7 +20,7 @@ export const marksOf = async (
 ): Promise<Map<number, ClaimMarks>> => {
   const made = statements.filter(({ claim }) => claim !== null);
   if (made.length === 0) return new Map();
-  const rows = await db.all<ClaimMarks>(
+  const rows = await db.all<ClaimMarks & { readonly claim: number }>(
     `SELECT claim, "claimID", accepted, voided FROM claim
      WHERE account = $1 AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[])
        ${which === 'all' ? '' : 'AND (accepted OR voided)'}`,
@@ -34,7 +33,7 @@ export const marksOf = async (
  * Applies the marks of a claim to a statement that it made, unless the statement is verified otherwise. So accepting or voiding a
  * claim changes one row, and undoing that restores the exact state.
  */
-const toDeciding = (
+export const toDeciding = (
   { sequence, contact, claim, verified, voided }: Facts,
   marks: ClaimMarks | undefined,
 ): DecidingStatement => ({

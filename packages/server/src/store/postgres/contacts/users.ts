@@ -104,14 +104,12 @@ const listingChanged = aboutRows(
 /** Returns the current day of one of a transaction's accounts. */
 const dayIn = (db: Transaction, account: number): number => db.of(account).currentDay.day;
 
+/** SQL for the number of a user, whose userUUID is $2. */
+export const numberOfUser = 'SELECT "user" FROM user_name WHERE account = $1 AND "userUUID" = $2';
+
 /** Returns the number of a user; undefined when the user does not exist. */
 export const findUser = async (db: AccountConnection, userUUID: string): Promise<number | undefined> =>
-  (
-    await db.get<{ user: number }>('SELECT "user" FROM user_name WHERE account = $1 AND "userUUID" = $2', [
-      db.account,
-      userUUID,
-    ])
-  )?.user;
+  (await db.get<{ user: number }>(numberOfUser, [db.account, userUUID]))?.user;
 
 export interface UserRow {
   readonly user: number;
@@ -121,17 +119,16 @@ export interface UserRow {
   readonly lastDay: number | null;
 }
 
-/** Returns the rows of users. */
-export const readUserRows = (db: AccountConnection, users: readonly number[]): Promise<UserRow[]> =>
-  db.all<UserRow>(
-    'SELECT "user", "userUUID", "firstDay", "lastDay" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[])',
-    [db.account, [...new Set(users)].sort((a, b) => a - b)],
-  );
+/** Of a UserRow. */
+export const userColumns = '"user", "userUUID", "firstDay", "lastDay"';
 
 /** Returns userUUIDs by the numbers of their users. */
 export const userUUIDsOf = async (db: AccountConnection, users: readonly number[]): Promise<Map<number, string>> => {
   if (users.length === 0) return new Map();
-  const rows = await readUserRows(db, users);
+  const rows = await db.all<Pick<UserRow, 'user' | 'userUUID'>>(
+    'SELECT "user", "userUUID" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[])',
+    [db.account, users],
+  );
   return new Map(rows.map(({ user, userUUID }) => [user, userUUID]));
 };
 

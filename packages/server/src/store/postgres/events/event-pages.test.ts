@@ -8,8 +8,8 @@ import { openStore } from '../../open.ts';
 import type { PageBounds } from '../../rules/event-pages.ts';
 import type { EventPage, EventQuery, Store } from '../../store.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
-import { type AccountConnection, type ConnectionPool, openPool } from '../database/connection.ts';
-import { readSnapshot } from '../transactions/transaction.ts';
+import { type ConnectionPool, openPool } from '../database/connection.ts';
+import { readSnapshot, type Snapshot } from '../transactions/transaction.ts';
 import { createEventPager, look } from './event-pages.ts';
 
 const perMonth = 6_000;
@@ -152,6 +152,17 @@ test.each([
   expect(read).toEqual(order === 'asc' ? expected : expected.toReversed());
 });
 
+test('a page has no event after the newest that may be read', async () => {
+  const getEvents = createEventPager(createContactFinder(Buffer.alloc(32)));
+  const { account } = site;
+  const { events } = await store.getEvents({ account, order: 'asc', limit: 1 });
+  const newest = (events[0]?.sequence as number) + 1_234;
+  const page = await readSnapshot(pool, 'settled', account, (db) =>
+    getEvents({ ...db, newest: Promise.resolve(newest) }, { account, order: 'desc', limit: 1 }),
+  );
+  expect(page.events.map(({ sequence }) => sequence)).toEqual([newest]);
+});
+
 test('prepares as many statements for attributes with a hundred merged entries as for one with two', async () => {
   const texts = new Set<string>();
   const read = async (sql: string) => {
@@ -163,7 +174,7 @@ test('prepares as many statements for attributes with a hundred merged entries a
   for (let count = 2; count <= 100; count += 1) {
     const attrIDs = Array.from({ length: count }, (_, nth) => `attribute-${nth}`);
     const query = { account: site.account, order: 'asc', limit: 1, eventIDs: undefined, attrIDs } as const;
-    await look(db as unknown as AccountConnection, query, { stretches: undefined }, range, 1);
+    await look(db as unknown as Snapshot, query, { stretches: undefined }, range, 1);
   }
   expect(texts.size).toBe(2);
 });

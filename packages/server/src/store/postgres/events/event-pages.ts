@@ -4,9 +4,11 @@ import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
-import { readMerges, resolveIDs } from '../accounts/catalogues.ts';
+import { resolveIDs } from '../accounts/catalogues.ts';
+import { createEntryReader } from '../accounts/event-names.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { AccountConnection } from '../database/connection.ts';
+import { bytesOf } from '../database/read-together.ts';
 import { type IsErased, readErased } from '../erasure/erased-events.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 import { daysOf } from './days.ts';
@@ -162,19 +164,22 @@ const lookApart = async (
     .filter(({ after, through }) => after < through);
   const found = await Promise.all(
     parts.map(({ holder, after, through, user, bounds }) =>
-      db.all<StoredRow>(sql, [account, after, through, range.first, range.last, wanted, holder, bounds, user]),
+      db.all<Omit<StoredRow, 'body'> & { readonly body: Buffer | string }>(sql, [
+        ...[account, after, through, range.first, range.last, wanted, holder, bounds, user],
+      ]),
     ),
   );
   const direction = order === 'asc' ? 1 : -1;
   return found
     .flat()
+    .map((row) => ({ ...row, body: bytesOf(row.body) }))
     .sort((a, b) => direction * (a.sequence - b.sequence))
     .slice(0, wanted);
 };
 
 /** Reads up to `wanted` events that fit the filters, or only seem to. */
 export const look = async (
-  db: AccountConnection,
+  db: Snapshot,
   query: WithIDs<EventQuery>,
   source: Pick<Source, 'stretches'>,
   range: Range,
@@ -189,7 +194,7 @@ export const look = async (
   if (fit.condition === '') {
     const isApart = probes && probes.length <= mostApart.probes && wanted <= mostApart.events;
     const rows = isApart
-      ? await lookApart(db, query, probes, range, wanted)
+      ? await lookApart(db.together, query, probes, range, wanted)
       : await db.all<StoredRow>(sql, valuesOf(wanted));
     return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as StoredRow).sequence };
   }
@@ -213,7 +218,7 @@ export const look = async (
  * As `look`, with only the events that fit and are not erased. For a whole account, the erased events are looked up after each
  * step, because the step shows which holders its events have.
  */
-const createLooking = (db: AccountConnection, query: WithIDs<EventQuery>, source: Source) => {
+const createLooking = (db: Snapshot, query: WithIDs<EventQuery>, source: Source) => {
   const { attrIDs, attrValue, withoutRobots = false } = query;
   const isWanted = (event: KeptEvent) => {
     if (withoutRobots && isRobot(event)) return false;
@@ -224,10 +229,10 @@ const createLooking = (db: AccountConnection, query: WithIDs<EventQuery>, source
   return async (range: Range, wanted: number): Promise<Step & { readonly events: readonly KeptEvent[] }> => {
     const [{ rows, ...step }, known] = await Promise.all([
       look(db, query, source, range, wanted),
-      ofSource ?? (source.stretches && readErased(db, source.stretches)),
+      ofSource ?? (source.stretches && readErased(db.together, source.stretches)),
     ]);
     ofSource = known;
-    const isErased = known ?? (await readErased(db, rows));
+    const isErased = known ?? (await readErased(db.together, rows));
     return {
       ...step,
       events: rows
@@ -238,20 +243,37 @@ const createLooking = (db: AccountConnection, query: WithIDs<EventQuery>, source
   };
 };
 
+/** Whether a page is read by two sets of statements: whose events, then the events. */
+export const isBrief = ({ order, limit, userUUID, contactUUID, externalID, ...filters }: EventQuery): boolean =>
+  order === 'desc' &&
+  limit < mostApart.events &&
+  [userUUID, contactUUID, externalID].some((name) => name !== undefined) &&
+  [filters.eventID, filters.eventName, filters.attrID].every((filter) => filter === undefined) &&
+  filters.from === undefined &&
+  filters.to === undefined;
+
 export const createEventPager = (contacts: ContactFinder, { mostLooked, mostCharacters } = pageBounds) => {
   const sourceOf = createEventSources(contacts);
+  const readEntries = createEntryReader();
 
   return async (db: Snapshot, asked: EventQuery): Promise<EventPage> => {
     const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER } = asked;
     const ascending = order === 'asc';
-    const merges = await readMerges(db, account);
-    const query = await resolveIDs(db, asked, merges);
-    if (query === undefined) return { events: [], next: null, through: await db.settled };
+    const { together } = db;
     // Beyond the settled sequence, events may still be uncommitted: a client that continues from there would miss them.
-    const sequences = sequencesOf(query, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
-    const [source, allDays] = await Promise.all([sourceOf(db, query), daysOf(db, { account, from, to, ...sequences })]);
+    const sequences = sequencesOf(asked, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
+    const reading = readEntries(together);
+    const resolving = reading.then(({ merges }) => resolveIDs(db, asked, merges));
+    if (asked.eventName !== undefined && (await resolving) === undefined)
+      return { events: [], next: null, through: await db.settled };
+    const [entries, query, source, allDays] = await Promise.all([
+      reading,
+      resolving as Promise<WithIDs<EventQuery>>,
+      sourceOf(together, asked),
+      daysOf(together, { account, from, to, ...sequences }),
+    ]);
     const days = allDays.filter(({ day }) => day >= source.days.first && day <= source.days.last);
-    const ranges = rangesOf(days, sequences);
+    const ranges = rangesOf(days, { ...sequences, through: Math.min(sequences.through, await db.newest) });
     if (!ascending) ranges.reverse();
 
     const lookIn = createLooking(db, query, source);
@@ -259,7 +281,12 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
     let looked = 0;
     let characters = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
-      events: await toStoredEvents(db, account, events, asked.asSent ? noMerges : merges),
+      events: await toStoredEvents(
+        together,
+        events,
+        asked.asSent ? { ...entries, merges: noMerges } : entries,
+        source.known,
+      ),
       next,
       through: ascending && next !== null ? next : await db.settled,
     });

@@ -1,14 +1,12 @@
 /** Builds the events of a response from their rows, with their owners and the reasons. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
-import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
 import { toKeptEventID, toStoredEvent } from '../../rules/event-presenter.ts';
 import type { KeptEvent } from '../../rules/kept-event.ts';
-import type { DecidingStatement } from '../../rules/links.ts';
 import type { StoredEvent } from '../../store.ts';
+import type { Entries } from '../accounts/event-names.ts';
 import { type ContactRow, pointersOf, readChains } from '../contacts/contact-rows.ts';
-import { marksOf, statementsForOwners } from '../contacts/statements.ts';
-import { userUUIDsOf } from '../contacts/users.ts';
+import { type ClaimedStatement, type People, readPeople } from '../contacts/people.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { readBody } from './event-body.ts';
 
@@ -42,39 +40,36 @@ export const toEvent = ({ holder, sequence, user, eventTime, account, day, event
 
 const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
 
-const eventNamesOf = async (db: AccountConnection, eventIDs: readonly number[]) => {
-  const rows = await db.all<{ id: string; name: string }>(
-    "SELECT id, name FROM catalogue WHERE account = $1 AND kind = 'event' AND id = ANY ($2::text[])",
-    [db.account, eventIDs.map(String)],
-  );
-  return new Map(rows.map(({ id, name }) => [Number(id), name]));
-};
-
 export const toStoredEvents = async (
   db: AccountConnection,
-  _account: number,
   events: readonly KeptEvent[],
-  merges: CatalogueMerges,
+  { merges, namesOf }: Entries,
+  known: People,
 ): Promise<StoredEvent[]> => {
-  const users = distinct(events.flatMap(({ user }) => user ?? []));
-  const [statements, userUUIDs, eventNames] = await Promise.all([
-    statementsForOwners(db, users),
-    userUUIDsOf(db, users),
-    eventNamesOf(db, distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
+  const userUUIDs = new Map(known.users.map(({ user, userUUID }) => [user, userUUID]));
+  const unknown = distinct(events.flatMap(({ user }) => (user === null || userUUIDs.has(user) ? [] : user)));
+  const [others, eventNames] = await Promise.all([
+    readPeople(db, unknown),
+    namesOf(distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
   ]);
-  const statementsOf = ({ user }: KeptEvent) => (user && statements.get(user)) || [];
-  // Contacts and claims are read only for the statements that decide about these events.
+  for (const { user, userUUID } of others.users) userUUIDs.set(user, userUUID);
+  const statementsOf = ({ user }: KeptEvent): readonly ClaimedStatement[] =>
+    (user === null ? undefined : (known.statements.get(user) ?? others.statements.get(user))) ?? [];
+  // Contacts are read only for the statements that decide about these events.
   const decided = events.map((event) => why(event, statementsOf(event)));
-  const [contacts, claims] = await Promise.all([
-    readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? []))),
-    marksOf(db, distinct(decided.flatMap(({ statement }) => (statement as DecidingStatement | null) ?? []))),
-  ]);
+  const contacts = await readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? [])), known.contacts);
+  const claimIDs = new Map(
+    decided.flatMap(({ statement }) => {
+      const { claim, claimID } = (statement ?? {}) as Partial<ClaimedStatement>;
+      return claim && claimID ? [[claim, claimID]] : [];
+    }),
+  );
   const follow = followMerges(pointersOf(contacts));
   const names = {
     eventName: (eventID: number) => eventNames.get(eventID) ?? String(eventID),
     userUUID: (user: number) => userUUIDs.get(user) as string,
     contactUUID: (contact: number) => (contacts.get(contact) as ContactRow).contactUUID,
-    claimID: (claim: number) => claims.get(claim)?.claimID ?? null,
+    claimID: (claim: number) => claimIDs.get(claim) ?? null,
   };
   return events.map((event) => toStoredEvent(event, why(event, statementsOf(event), follow), names, merges));
 };

@@ -6,30 +6,40 @@ afterEach(() => {
 });
 
 /** A database that draws one more after each time that it is asked, from 9 on, and each time answers the next; the last for ever. */
-const answering = (answers: readonly Record<string, unknown>[][], millisecondsEach: number) => {
+const answering = <Answer>(answers: readonly Answer[], millisecondsEach: number) => {
   vi.useFakeTimers({ toFake: ['performance'] });
   let asked = 0;
-  return {
-    async script() {
-      vi.advanceTimersByTime(millisecondsEach);
-      const held = answers[Math.min(asked, answers.length - 1)] as Record<string, unknown>[];
-      asked += 1;
-      return [[{ last: 8 + asked }], held];
-    },
+  return (): { last: number; answer: Answer } => {
+    vi.advanceTimersByTime(millisecondsEach);
+    const answer = answers[Math.min(asked, answers.length - 1)] as Answer;
+    asked += 1;
+    return { last: 8 + asked, answer };
   };
 };
 
-const withFloors = (floors: readonly (number | null)[], millisecondsEach: number) =>
-  answering(
-    floors.map((floor) => [{ floor }]),
-    millisecondsEach,
-  );
+const withFloors = (floors: readonly (number | null)[], millisecondsEach: number) => {
+  const ask = answering(floors, millisecondsEach);
+  let floor: number | null = null;
+  return {
+    // The last number is asked for first.
+    async one<Row>() {
+      const { last, answer } = ask();
+      floor = answer;
+      return { last } as Row;
+    },
+    get: async <Row>() => ({ floor }) as Row,
+  };
+};
 
-const withWriters = (writers: readonly string[], millisecondsEach: number) =>
-  answering(
-    writers.map((each) => [...each].map((writer) => ({ writer }))),
-    millisecondsEach,
-  );
+const withWriters = (writers: readonly string[], millisecondsEach: number) => {
+  const ask = answering(writers, millisecondsEach);
+  return {
+    async script() {
+      const { last, answer } = ask();
+      return [[{ last }], [...answer].map((writer) => ({ writer }))];
+    },
+  };
+};
 
 test('a reader waits until nothing is under way of what had been drawn', async () => {
   expect(await waitForSettled(withFloors([3, 7, null], 1), 1)).toBe(9);

@@ -8,7 +8,8 @@
  *   - Before a transaction draws, it reads the last sequence drawn by any transaction, its floor, and takes two locks until it ends:
  *     one with the key of its account, and one whose key includes the floor. All sequences that it draws are greater than its floor.
  *   - A reader of an account reads the last sequence drawn, L, then the floors of those who hold the account's lock, and only then
- *     takes its snapshot. The settled sequence is the least of L and these floors. So no other account's transactions count.
+ *     takes its snapshot. The settled sequence is the least of L and these floors. So no other account's transactions count. Where the reader gets the
+ *     account's lock itself, which no writer shares with it, nobody held it at that moment.
  *
  * Proof that the snapshot misses nothing at or below the settled sequence: let s be drawn, with s <= settled <= L. s was drawn
  * before L was read, so its transaction held its lock by then, with a floor below s. If the lock had still been held when the
@@ -147,13 +148,23 @@ export interface Settled {
   readonly settled: number;
 }
 
-/** Reads what is settled of an account; 0: of all. Two statements that run in this order: the floors must be read second. */
-export const readSettled = async (db: Asked, account: number): Promise<Settled> => {
-  const [[position], [held]] = (await db.script(`
-    SELECT last_value AS last FROM event_order;
-    SELECT min(held.floor) AS floor ${heldFloors(account)}`)) as [[{ last: number }], [{ floor: number | null }]];
-  return { last: position.last, settled: Math.min(position.last, held.floor ?? position.last) };
+/** Returns the last sequence that was drawn. */
+export const readLast = async (db: Pick<Connection, 'one'>): Promise<number> =>
+  (await db.one<{ last: number }>('SELECT last_value AS last FROM event_order')).last;
+
+type Reads = Pick<Connection, 'one' | 'get'>;
+
+/** Two statements that run in this order: the floors must be read second. */
+const settledBy = async (db: Reads, floorSQL: string, values: readonly number[]): Promise<Settled> => {
+  const [last, held] = await Promise.all([readLast(db), db.get<{ floor: number | null }>(floorSQL, values)]);
+  return { last, settled: Math.min(last, held?.floor ?? last) };
 };
+
+/** Reads what is settled of an account; 0: of all. */
+export const readSettled = (db: Reads, account: number): Promise<Settled> =>
+  account === 0
+    ? settledBy(db, 'SELECT min(held.floor) AS floor FROM held_floors(0) AS held', [])
+    : settledBy(db, 'SELECT held_floor($1::integer) AS floor FROM account_position WHERE account = $1', [account]);
 
 /** The pause doubles after each query, so that a long wait does not keep PostgreSQL busy. */
 const firstPauseMilliseconds = 2;
@@ -176,7 +187,7 @@ const askAgainUntil = async (isSo: () => Promise<boolean>): Promise<void> => {
  * Waits until all of an account's sequences drawn before this call are settled, which includes everything acknowledged before. Returns the last
  * of them. Takes as long as the longest transaction under way: milliseconds.
  */
-export const waitForSettled = async (db: Asked, account: number): Promise<number> => {
+export const waitForSettled = async (db: Reads, account: number): Promise<number> => {
   const { last, settled } = await readSettled(db, account);
   if (settled < last) await askAgainUntil(async () => (await readSettled(db, account)).settled >= last);
   return last;

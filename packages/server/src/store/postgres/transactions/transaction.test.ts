@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
@@ -269,30 +268,6 @@ test('a read is of one moment', async () => {
     return [before, await ask('second')];
   });
   expect(second).toEqual(first);
-});
-
-test('a read sends a repeated query once, unless its result is large or many other queries come between', async () => {
-  const query = vi.spyOn(pg.Client.prototype, 'query');
-  const countAsked = (text: string) =>
-    query.mock.calls.filter(([config]) => (config as unknown as { text?: string }).text === text).length;
-  const asked = await readSnapshot(pool, 'now', 0, async (db) => {
-    const ask = (sql: string, count: number) => db.all<{ n: number }>(sql, [count]);
-    const few = 'SELECT n FROM generate_series(1, $1::integer) AS n';
-    const many = 'SELECT n AS n FROM generate_series(1, $1::integer) AS n';
-    const [first, second] = await Promise.all([ask(few, 2), ask(few, 2)]);
-    first?.pop();
-    expect([second, await ask(few, 2)]).toEqual([
-      [{ n: 1 }, { n: 2 }],
-      [{ n: 1 }, { n: 2 }],
-    ]);
-    expect([(await ask(many, 26)).length, (await ask(many, 26)).length]).toEqual([26, 26]);
-    const once = countAsked(few);
-    for (let count = 0; count < 64; count += 1) await ask(`${few} OFFSET ${count}`, 3);
-    await ask(few, 2);
-    return { once, few: countAsked(few), many: countAsked(many) };
-  });
-  query.mockRestore();
-  expect(asked).toEqual({ once: 1, few: 2, many: 2 });
 });
 
 test('a connection on which a read did not end well is not used again', async () => {
