@@ -1,10 +1,12 @@
-// The newest events of a contact or a user are read by two commands without a transaction, unless that could show what never was.
+// The newest events of a contact or a user are read without a transaction, unless the account has a writer.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { EventQuery, Store } from '../../src/store/store.ts';
+import { soon } from '../fixtures/patience.ts';
 import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
+import { day } from '../fixtures/store.ts';
 import { logRemoteCommands, sentWhile } from './tools/remote-commands.ts';
 
 let databaseURL: string;
@@ -24,7 +26,7 @@ const newest = (query: Partial<EventQuery>) =>
   store.getEvents({ account: site.account, order: 'desc', limit: 100, ...query });
 const namesOf = async (query: Partial<EventQuery>) => (await newest(query)).events.map(({ eventUUID }) => eventUUID);
 
-/** Each connection of the pool has prepared the statements then, and the names of events are known. */
+/** Prepares the statements on each connection, and caches the names of events. */
 const prepare = (query: Partial<EventQuery>) => Promise.all(Array.from({ length: 40 }, () => newest(query)));
 
 /** A contact with a user, each with events. */
@@ -40,17 +42,51 @@ const makePerson = async (name: string) => {
 };
 const eventsOf = (name: string) => [`${name}-last`, `${name}-direct`, `${name}-first`];
 
+/** How many commands read_together carries out for a page, when everything is prepared, with those that begin a transaction. */
+const commandsFor = async (query: Partial<EventQuery>) => {
+  await prepare(query);
+  const { sent } = await sentWhile(() => newest(query));
+  const begins = sent.filter(({ text }) => text.startsWith('BEGIN'));
+  return { together: sent.filter(({ text }) => text.includes('read_together(')).length, begins: begins.length };
+};
+/** Waits until the maintenance of the account has written. */
+const expectBrief = (query: Partial<EventQuery>, together: number) =>
+  expect.poll(() => commandsFor(query), soon).toEqual({ together, begins: 0 });
+
 test('a page of a contact, or of a user, is two commands', async () => {
   const { userUUID, contactUUID } = await makePerson('ada');
   for (const query of [{ contactUUID }, { userUUID }, { contactUUID, userUUID }]) {
-    await prepare(query);
-    const { sent } = await sentWhile(async () => expect(await namesOf(query)).toEqual(eventsOf('ada')));
-    // The commits of the readings before may come late: nobody waits for them.
-    const texts = sent.flatMap(({ text }) =>
-      text === 'COMMIT' ? [] : text.slice(0, 'SELECT public.read_together'.length),
-    );
-    expect(texts).toEqual(['SELECT public.read_together', 'SELECT public.read_together']);
+    expect(await namesOf(query)).toEqual(eventsOf('ada'));
+    await expectBrief(query, 2);
   }
+});
+
+test('a page of several months has a command for each, and one of many users or of filters has no more', async () => {
+  const { userUUID, contactUUID } = await makePerson('ada');
+  const month = 31 * day;
+  await site.server.logAt(site.time + month, { eventUUID: 'month-1', userUUID });
+  await site.server.logAt(site.time + 2 * month, { eventUUID: 'month-2', contactUUID });
+  expect(await namesOf({ contactUUID })).toEqual(['month-2', 'month-1', ...eventsOf('ada')]);
+  await expectBrief({ contactUUID }, 4);
+  for (let nth = 0; nth < 9; nth += 1) {
+    await site.link(`another-user-${nth}`, contactUUID);
+    await site.server.logAt(site.time + 2 * month, { eventUUID: `other-${nth}`, userUUID: `another-user-${nth}` });
+  }
+  // By a user who was never linked to the contact.
+  const bob = await makePerson('bob');
+  await site.server.logAt(site.time + 2 * month, { eventUUID: 'direct', userUUID: bob.userUUID, contactUUID });
+  expect((await newest({ contactUUID })).events).toEqual((await site.events({ contactUUID })).toReversed());
+  await expectBrief({ contactUUID }, 5);
+  expect((await newest({ contactUUID, attrID: 'size' })).events).toEqual([]);
+  await expectBrief({ contactUUID, eventID: 1 }, 5);
+  await expectBrief({ contactUUID, from: site.time + month }, 4);
+});
+
+test('a page of a contact that is merged is read in one snapshot', async () => {
+  const [ada, bob] = [await makePerson('ada'), await makePerson('bob')];
+  await site.merge(ada.contactUUID, bob.contactUUID);
+  expect((await commandsFor({ contactUUID: ada.contactUUID })).begins).toBeGreaterThan(0);
+  expect(await namesOf({ contactUUID: bob.contactUUID })).toEqual([...eventsOf('bob'), ...eventsOf('ada')]);
 });
 
 test('a page has what the same events have when they are read in order, whoever owns them', async () => {
@@ -126,7 +162,7 @@ test('while the account has a writer, a page is read in one snapshot, with all t
   const { sent } = await sentWhile(async () => {
     const page = await newest({ contactUUID });
     expect(page.events.map(({ eventUUID }) => eventUUID)).toEqual(['ada-later', ...eventsOf('ada')]);
-    // Who goes on from there is told the later one again, because of the writer.
+    // A client that continues from `through` receives the later event again, because of the writer.
     expect(page.through).toBeLessThan(page.events[0]?.sequence as number);
   });
   expect(sent.some(({ text }) => text.startsWith('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ'))).toBe(true);

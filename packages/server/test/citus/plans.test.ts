@@ -120,7 +120,7 @@ const most = {
   'a batch of 100 events of one user': 15,
   'a batch of 100 events of 100 users': 15,
   'an event': 15,
-  'a page of a contact': 24,
+  'a page of a contact': 4,
   'a link': 15,
 } as const;
 

@@ -76,7 +76,7 @@ import { createRetention } from './erasure/retention.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
-import { createEventPager, isBrief } from './events/event-pages.ts';
+import { createEventPager, mayBeBrief } from './events/event-pages.ts';
 import { createEventWriter, namesContact } from './events/events.ts';
 import { keepTending, tendDays } from './events/partitions.ts';
 import { feedEvents } from './feed/event-feed.ts';
@@ -420,7 +420,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
       externalID === undefined && address === undefined ? 'all contacts settled' : 'now',
     ),
     getEvents: (query) =>
-      prepared.isSpread && isBrief(query)
+      prepared.isSpread && mayBeBrief(query)
         ? admitted(query, () => readBriefly(pools.reads, query.account, (db) => getEvents(db, query), walkingInOrder))
         : readEvents(query),
     getEventDefinitions: reading(getEventDefinitions),

@@ -127,15 +127,15 @@ const nextVersion = (db: Connection, account: number, nextEventID: number) =>
     nextEventID,
   ]);
 
-/** Remembers something of accounts' catalogues. All are forgotten when there would be too many IDs, which `countIDs` counts. */
-export const createCatalogueCache = <Known>(countIDs: (known: Known) => number) => {
+/** Remembers what accounts list. All are forgotten when there would be too many IDs. */
+export const createCatalogueCache = () => {
   const remembered = new BoundedMap<number, Known>(mostAccounts);
   /** At least as many as are remembered. */
   let ids = 0;
   return {
     get: (account: number): Known | undefined => remembered.get(account),
     set(account: number, known: Known): void {
-      const count = countIDs(known);
+      const count = Object.values(known.ids.listed).reduce((sum, { size }) => sum + size, 0);
       if (ids + count > mostIDs) {
         remembered.clear();
         ids = 0;
@@ -146,11 +146,8 @@ export const createCatalogueCache = <Known>(countIDs: (known: Known) => number) 
   };
 };
 
-export const countListed = ({ ids: { listed } }: Known): number =>
-  Object.values(listed).reduce((sum, { size }) => sum + size, 0);
-
 export const createCatalogueWriter = () => {
-  const remembered = createCatalogueCache(countListed);
+  const remembered = createCatalogueCache();
 
   /** Returns what an account lists. Reads its catalogues when they have changed since they were cached. */
   const listedIn = async (db: Transaction, state: AccountState): Promise<ListedIDs> => {

@@ -4,7 +4,7 @@ import { createNameHash, handleName, missingContact } from '../../rules/erased-n
 import type { NamedContact } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
-import { listed, type Numbers } from './people.ts';
+import { type Numbers, numbersOf } from './owner-facts.ts';
 
 type Name = Omit<NamedContact, 'account'>;
 
@@ -27,15 +27,14 @@ export const createContactFinder = (secret: Buffer) => {
     address: 'SELECT contact FROM contact_address WHERE account = $1 AND "contactEmailaddress" = $2',
     externalID: 'SELECT contact FROM contact_external_id WHERE account = $1 AND "contactExternalID" = $2',
   } as const;
-  const findBy =
-    (name: keyof typeof numberIn) =>
-    async (db: AccountConnection, value: string): Promise<ContactRow | undefined> => {
-      const found = await db.get<{ contact: number }>(numberIn[name], [db.account, value]);
-      return found && get(db, found.contact);
-    };
-  const byUUID = findBy('uuid');
-  const byAddress = findBy('address');
-  const byExternalID = findBy('externalID');
+  const find = async (
+    db: AccountConnection,
+    by: keyof typeof numberIn,
+    value: string,
+  ): Promise<ContactRow | undefined> => {
+    const found = await db.get<{ contact: number }>(numberIn[by], [db.account, value]);
+    return found && get(db, found.contact);
+  };
 
   /** Returns the numbers of the contacts that have these external IDs. */
   const numbersByExternalID = async (
@@ -68,7 +67,7 @@ export const createContactFinder = (secret: Buffer) => {
   ): Promise<Refusal[]> => {
     if (identifiers.length === 0) return [];
     const hashes = identifiers.map((identifier) => hashOf(db.account, identifier));
-    // As text, which is the same where a connection returns columns as JSON.
+    // As text: `readTogether` returns columns as JSON.
     const rows = await db.all<{ hash: string }>(
       "SELECT encode(hash, 'hex') AS hash FROM erased_identifier WHERE account = $1 AND hash = ANY ($2::bytea[])",
       [db.account, hashes],
@@ -93,9 +92,9 @@ export const createContactFinder = (secret: Buffer) => {
 
   return {
     get,
-    byUUID,
-    byAddress,
-    byExternalID,
+    byUUID: (db: AccountConnection, contactUUID: string) => find(db, 'uuid', contactUUID),
+    byAddress: (db: AccountConnection, address: string) => find(db, 'address', address),
+    byExternalID: (db: AccountConnection, externalID: string) => find(db, 'externalID', externalID),
     numbersByExternalID,
     /**
      * Returns the contact that a request names, without following merges. Throws a Refusal when there is none; `prefix` begins the
@@ -103,15 +102,15 @@ export const createContactFinder = (secret: Buffer) => {
      */
     async byName(db: AccountConnection, name: Name, prefix?: string): Promise<ContactRow> {
       const by = identifierIn(name);
-      const row = by && (await findBy(by.name)(db, by.value));
+      const row = by && (await find(db, by.name, by.value));
       if (!row) throw await missingNamed(db, name, prefix);
       return row;
     },
     missingNamed,
-    /** The number of the contact that a request names, for the statement that needs it. */
+    /** SQL for the number of the contact that a request names. */
     named(name: Name): Numbers {
       const by = identifierIn(name);
-      return by ? { sql: numberIn[by.name], value: by.value } : listed([]);
+      return by ? { sql: numberIn[by.name], value: by.value } : numbersOf([]);
     },
     /** Returns the contact at the end of this contact's merges. */
     answering: async (db: AccountConnection, row: ContactRow): Promise<ContactRow> =>

@@ -89,7 +89,7 @@ const structure = (databaseURL: string) =>
 const takeBack = async (databaseURL: string): Promise<void> => {
   const first = readFileSync(new URL('../migrations/0.1.0/0001-first.sql', import.meta.url), 'utf8');
   const repeats = await repeatRows(databaseURL);
-  const events = await asking<StoredRow>(databaseURL, 'SELECT * FROM event');
+  const events = await asking<StoredRow & { body: Buffer }>(databaseURL, 'SELECT * FROM event');
   const rows = events.map((row) => ({ ...row, ...readBody(row.body, Number(row.eventTime)) }));
   const days = new Set([...rows, ...repeats].map(({ day }) => day));
   const partitions = [...days].map(

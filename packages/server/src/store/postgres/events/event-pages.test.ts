@@ -169,12 +169,12 @@ test('prepares as many statements for attributes with a hundred merged entries a
     texts.add(sql);
     return [];
   };
-  const db = { all: read, one: async (sql: string) => ({ looked: await read(sql), reached: null }) };
+  const later = { all: read, one: async (sql: string) => ({ looked: await read(sql), reached: null }) };
   const range = { after: 0, through: 1, first: 0, last: 1 };
   for (let count = 2; count <= 100; count += 1) {
     const attrIDs = Array.from({ length: count }, (_, nth) => `attribute-${nth}`);
     const query = { account: site.account, order: 'asc', limit: 1, eventIDs: undefined, attrIDs } as const;
-    await look(db as unknown as Snapshot, query, { stretches: undefined }, range, 1);
+    await look({ later } as unknown as Snapshot, query, { stretches: undefined }, range, 1);
   }
   expect(texts.size).toBe(2);
 });

@@ -4,11 +4,10 @@ import { noMerges } from '../../rules/accounts/entry-merges.ts';
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
-import { resolveIDs } from '../accounts/catalogues.ts';
-import { createEntryReader } from '../accounts/event-names.ts';
+import { readMerges, resolveIDs } from '../accounts/catalogues.ts';
+import { createEventNames, readVersion } from '../accounts/event-names.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { bytesOf } from '../database/read-together.ts';
 import { type IsErased, readErased } from '../erasure/erased-events.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 import { daysOf } from './days.ts';
@@ -131,12 +130,13 @@ interface Step {
   readonly reached: number | null;
 }
 
+/** Up to so many events are wanted of a read that is sent with others: the result is small. */
+const mostTogether = 101;
 /**
- * Up to so many probes have a statement each, if up to so many events are wanted: Citus plans such a statement once for a connection, and one with LATERAL each
- * time. The newest 50 events of a contact with a user took 0.3 ms less on a cluster, and 0.2 ms less on one PostgreSQL. Both numbers are limited, because
- * each statement returns as many events as are wanted.
+ * Up to so many probes have a statement each if few events are wanted: for the newest 50 events of a contact with a user, one PostgreSQL took 0.2 ms less than
+ * for one statement with LATERAL. Each of these statements returns as many events as are wanted.
  */
-const mostApart = { probes: 4, events: 101 };
+const mostProbesApart = 4;
 
 /** Reads the next events of probes without filters. */
 const lookApart = async (
@@ -164,15 +164,12 @@ const lookApart = async (
     .filter(({ after, through }) => after < through);
   const found = await Promise.all(
     parts.map(({ holder, after, through, user, bounds }) =>
-      db.all<Omit<StoredRow, 'body'> & { readonly body: Buffer | string }>(sql, [
-        ...[account, after, through, range.first, range.last, wanted, holder, bounds, user],
-      ]),
+      db.all<StoredRow>(sql, [account, after, through, range.first, range.last, wanted, holder, bounds, user]),
     ),
   );
   const direction = order === 'asc' ? 1 : -1;
   return found
     .flat()
-    .map((row) => ({ ...row, body: bytesOf(row.body) }))
     .sort((a, b) => direction * (a.sequence - b.sequence))
     .slice(0, wanted);
 };
@@ -191,21 +188,23 @@ export const look = async (
   const { sql, sameOrder, values } = looking(probes, order);
   const valuesOf = (limit: number) => [query.account, after, through, first, last, limit, ...values];
   const fit = fitting(query, 7 + values.length);
+  const isSmall = wanted <= mostTogether;
+  const reads = isSmall ? db.later : db;
   if (fit.condition === '') {
-    const isApart = probes && probes.length <= mostApart.probes && wanted <= mostApart.events;
-    const rows = isApart
-      ? await lookApart(db.together, query, probes, range, wanted)
-      : await db.all<StoredRow>(sql, valuesOf(wanted));
+    const rows =
+      isSmall && probes && probes.length <= mostProbesApart
+        ? await lookApart(reads, query, probes, range, wanted)
+        : await reads.all<StoredRow>(sql, valuesOf(wanted));
     return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as StoredRow).sequence };
   }
   const [rows, { looked, reached }] = await Promise.all([
     // The limit is a parameter, because each different SQL text is prepared as a statement of its own.
-    db.all<StoredRow>(
+    reads.all<StoredRow>(
       `SELECT * FROM (${sql}) AS looked WHERE ${fit.condition}
        ORDER BY ${sameOrder} LIMIT $${7 + values.length + fit.values.length}`,
       [...valuesOf(lookedPerStep), ...fit.values, wanted],
     ),
-    db.one<{ looked: number; reached: number }>(
+    reads.one<{ looked: number; reached: number }>(
       `SELECT count(*) AS looked, ${order === 'ASC' ? 'max' : 'min'}(sequence) AS reached FROM (${sql}) AS looked`,
       valuesOf(lookedPerStep),
     ),
@@ -229,10 +228,10 @@ const createLooking = (db: Snapshot, query: WithIDs<EventQuery>, source: Source)
   return async (range: Range, wanted: number): Promise<Step & { readonly events: readonly KeptEvent[] }> => {
     const [{ rows, ...step }, known] = await Promise.all([
       look(db, query, source, range, wanted),
-      ofSource ?? (source.stretches && readErased(db.together, source.stretches)),
+      ofSource ?? (source.stretches && readErased(db.later, source.stretches)),
     ]);
     ofSource = known;
-    const isErased = known ?? (await readErased(db.together, rows));
+    const isErased = known ?? (await readErased(db.later, rows));
     return {
       ...step,
       events: rows
@@ -243,35 +242,39 @@ const createLooking = (db: Snapshot, query: WithIDs<EventQuery>, source: Source)
   };
 };
 
-/** Whether a page is read by two sets of statements: whose events, then the events. */
-export const isBrief = ({ order, limit, userUUID, contactUUID, externalID, ...filters }: EventQuery): boolean =>
+/** Whether a page is likely to need only what `readBriefly` reads. A contact that is merged needs more. */
+export const mayBeBrief = ({ order, limit, userUUID, contactUUID, externalID, eventName }: EventQuery): boolean =>
   order === 'desc' &&
-  limit < mostApart.events &&
+  limit < mostTogether &&
   [userUUID, contactUUID, externalID].some((name) => name !== undefined) &&
-  [filters.eventID, filters.eventName, filters.attrID].every((filter) => filter === undefined) &&
-  filters.from === undefined &&
-  filters.to === undefined;
+  eventName === undefined;
 
 export const createEventPager = (contacts: ContactFinder, { mostLooked, mostCharacters } = pageBounds) => {
   const sourceOf = createEventSources(contacts);
-  const readEntries = createEntryReader();
+  const names = createEventNames();
 
   return async (db: Snapshot, asked: EventQuery): Promise<EventPage> => {
     const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER } = asked;
     const ascending = order === 'asc';
-    const { together } = db;
+    const { together, later } = db;
     // Beyond the settled sequence, events may still be uncommitted: a client that continues from there would miss them.
     const sequences = sequencesOf(asked, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
-    const reading = readEntries(together);
-    const resolving = reading.then(({ merges }) => resolveIDs(db, asked, merges));
+    const readingMerges = readMerges(together, account);
+    const resolving = readingMerges.then((merges) => resolveIDs(db, asked, merges));
+    // Only a name can be one of no event.
     if (asked.eventName !== undefined && (await resolving) === undefined)
       return { events: [], next: null, through: await db.settled };
-    const [entries, query, source, allDays] = await Promise.all([
-      reading,
+    const [merges, query, version, source, allDays] = await Promise.all([
+      readingMerges,
       resolving as Promise<WithIDs<EventQuery>>,
+      readVersion(together),
       sourceOf(together, asked),
       daysOf(together, { account, from, to, ...sequences }),
     ]);
+    const entries = {
+      merges: asked.asSent ? noMerges : merges,
+      namesOf: (eventIDs: readonly number[]) => names.read(later, version, eventIDs),
+    };
     const days = allDays.filter(({ day }) => day >= source.days.first && day <= source.days.last);
     const ranges = rangesOf(days, { ...sequences, through: Math.min(sequences.through, await db.newest) });
     if (!ascending) ranges.reverse();
@@ -281,12 +284,7 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
     let looked = 0;
     let characters = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
-      events: await toStoredEvents(
-        together,
-        events,
-        asked.asSent ? { ...entries, merges: noMerges } : entries,
-        source.known,
-      ),
+      events: await toStoredEvents(db, events, entries, source.known),
       next,
       through: ascending && next !== null ? next : await db.settled,
     });

@@ -1,13 +1,20 @@
 /** Builds the events of a response from their rows, with their owners and the reasons. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
+import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
 import { toKeptEventID, toStoredEvent } from '../../rules/event-presenter.ts';
 import type { KeptEvent } from '../../rules/kept-event.ts';
 import type { StoredEvent } from '../../store.ts';
-import type { Entries } from '../accounts/event-names.ts';
 import { type ContactRow, pointersOf, readChains } from '../contacts/contact-rows.ts';
-import { type ClaimedStatement, type People, readPeople } from '../contacts/people.ts';
-import type { AccountConnection } from '../database/connection.ts';
+import {
+  type ClaimedStatement,
+  numbersOf,
+  type OwnerFacts,
+  readUserFacts,
+  readUsers,
+} from '../contacts/owner-facts.ts';
+import { bytesFrom } from '../database/joined-reads.ts';
+import type { Snapshot } from '../transactions/transaction.ts';
 import { readBody } from './event-body.ts';
 
 /** A row of the table `event`. */
@@ -16,12 +23,13 @@ export interface StoredRow extends Pick<KeptEvent, 'sequence' | 'eventTime' | 'a
   readonly holder: number;
   /** The user of an event that was logged with a contact too; otherwise null. */
   readonly user: number | null;
-  readonly body: Buffer;
+  /** Text where a connection returns columns as JSON. */
+  readonly body: Buffer | string;
 }
 
 /** Decodes a row. Names each property, because a spread takes three times as long, and a page has a thousand events. */
 export const toEvent = ({ holder, sequence, user, eventTime, account, day, eventID, body }: StoredRow): KeptEvent => {
-  const { receivedTime, timeReplaced, eventUUID, attributes } = readBody(body, eventTime);
+  const { receivedTime, timeReplaced, eventUUID, attributes } = readBody(bytesFrom(body), eventTime);
   return {
     sequence,
     day,
@@ -38,26 +46,37 @@ export const toEvent = ({ holder, sequence, user, eventTime, account, day, event
   };
 };
 
+/** What an account's catalogues say of a page's events. */
+export interface Entries {
+  readonly merges: CatalogueMerges;
+  /** Returns the names of events; null for one that is not listed. */
+  namesOf(eventIDs: readonly number[]): Promise<ReadonlyMap<number, string | null>>;
+}
+
 const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
 
 export const toStoredEvents = async (
-  db: AccountConnection,
+  { together, later }: Snapshot,
   events: readonly KeptEvent[],
   { merges, namesOf }: Entries,
-  known: People,
+  known: OwnerFacts,
 ): Promise<StoredEvent[]> => {
   const userUUIDs = new Map(known.users.map(({ user, userUUID }) => [user, userUUID]));
-  const unknown = distinct(events.flatMap(({ user }) => (user === null || userUUIDs.has(user) ? [] : user)));
-  const [others, eventNames] = await Promise.all([
-    readPeople(db, unknown),
+  const unknown = events.filter(({ user }) => user !== null && !userUUIDs.has(user));
+  const usersOf = (some: readonly KeptEvent[]) => distinct(some.flatMap(({ user }) => user ?? []));
+  // The owner of an event that was logged with a contact is that contact, whatever the user's statements are.
+  const onlyNamed = usersOf(unknown.filter(({ contact }) => contact !== null));
+  const [others, named, eventNames] = await Promise.all([
+    readUserFacts(together, usersOf(unknown.filter(({ contact }) => contact === null))),
+    onlyNamed.length === 0 ? [] : readUsers(later, numbersOf(onlyNamed)),
     namesOf(distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
   ]);
-  for (const { user, userUUID } of others.users) userUUIDs.set(user, userUUID);
+  for (const { user, userUUID } of [...others.users, ...named]) userUUIDs.set(user, userUUID);
   const statementsOf = ({ user }: KeptEvent): readonly ClaimedStatement[] =>
     (user === null ? undefined : (known.statements.get(user) ?? others.statements.get(user))) ?? [];
   // Contacts are read only for the statements that decide about these events.
   const decided = events.map((event) => why(event, statementsOf(event)));
-  const contacts = await readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? [])), known.contacts);
+  const contacts = await readChains(together, distinct(decided.flatMap(({ owner }) => owner ?? [])), known.contacts);
   const claimIDs = new Map(
     decided.flatMap(({ statement }) => {
       const { claim, claimID } = (statement ?? {}) as Partial<ClaimedStatement>;

@@ -5,7 +5,13 @@ import type { EventQuery, NamedContact } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
-import { listed, nobody, type People, readLinkedTo, readUser } from '../contacts/people.ts';
+import {
+  noFacts,
+  numbersOf,
+  type OwnerFacts,
+  readContactFacts,
+  readUserWithContacts,
+} from '../contacts/owner-facts.ts';
 import { findUser } from '../contacts/users.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
@@ -23,8 +29,8 @@ export interface Source {
   readonly stretches: readonly Stretch[] | undefined;
   /** All events are on these days; `first` is beyond `last` when there are none. */
   readonly days: { readonly first: number; readonly last: number };
-  /** What was read to find them. */
-  readonly known: People;
+  /** The contacts and users that were read to find these. */
+  readonly known: OwnerFacts;
 }
 
 type ActiveDays = Pick<ContactRow, 'firstDay' | 'lastDay'>;
@@ -48,15 +54,16 @@ export const createEventSources = (contacts: ContactFinder) => {
     userUUID: string | undefined,
   ): Promise<Source> => {
     const [found, only = 0] = await Promise.all([
-      readLinkedTo(db, contacts.named(named)),
+      readContactFacts(db, contacts.named(named)),
       userUUID === undefined ? undefined : findUser(db, userUUID),
     ]);
     const [contact] = found.contacts;
     if (!contact) throw await contacts.missingNamed(db, named);
     const group = found.isMerged ? await groupOf(db, contact.contact) : [contact.contact];
-    const known = found.isMerged ? await readLinkedTo(db, listed(group)) : found;
+    const known = found.isMerged ? await readContactFacts(db, numbersOf(group)) : found;
+    // No user has the number 0.
     const onlyUser = userUUID === undefined ? null : only;
-    // Only those with events, of which the first has a day.
+    // A user without events has no first day.
     const active = known.users.filter(({ user, firstDay }) => firstDay !== null && user === (onlyUser ?? user));
     const stretches = active.flatMap(({ user }) =>
       stretchesOwnedBy(group, known.statements.get(user) ?? [], { last: always.through }).map(
@@ -69,7 +76,7 @@ export const createEventSources = (contacts: ContactFinder) => {
 
   /** Returns the events of a user, including those that were logged with a contact as well. */
   const ofUser = async (db: AccountConnection, userUUID: string): Promise<Source> => {
-    const { loggedWith, ...known } = await readUser(db, userUUID);
+    const { loggedWith, ...known } = await readUserWithContacts(db, userUUID);
     const stretches = known.users.flatMap(({ user }): Stretch[] => [
       { ...always, holder: user, user: null },
       ...loggedWith.map((contact) => ({ ...always, holder: -contact, user })),
@@ -85,6 +92,6 @@ export const createEventSources = (contacts: ContactFinder) => {
     if (contactUUID !== undefined || externalID !== undefined)
       return ofContact(db, { contactUUID, externalID }, userUUID);
     if (userUUID !== undefined) return ofUser(db, userUUID);
-    return { stretches: undefined, days: { first: -Infinity, last: Infinity }, known: nobody };
+    return { stretches: undefined, days: { first: -Infinity, last: Infinity }, known: noFacts };
   };
 };

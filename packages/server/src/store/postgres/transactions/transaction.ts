@@ -13,7 +13,7 @@ import {
   setLocally,
   type TakenConnection,
 } from '../database/connection.ts';
-import { NeedsSnapshot, readTogether, readTwice } from '../database/read-together.ts';
+import { NeedsSnapshot, readAtOnce, readTogether } from '../database/read-together.ts';
 import { beginDay, DaysMissing } from '../events/days.ts';
 import { forgetDays, mostDays, prepareDay } from '../events/partitions.ts';
 import {
@@ -51,12 +51,14 @@ export interface Transaction
   attempt<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
-/** A transaction that reads an account as it is at one moment. */
+/** Reads of an account as it is at one moment: in a transaction, or as `readBriefly` does. */
 export interface Snapshot extends AccountConnection {
-  /** No event after this sequence may be read: on a cluster, events and their owners may be read at two moments. */
-  readonly newest: Promise<number>;
-  /** For statements of which several are asked at the same time, and that return little (read-together.ts). */
+  /** For reads with small results, of which several are sent at the same time (read-together.ts). */
   readonly together: AccountConnection;
+  /** As `together`, for what may be read later than the rest: names, and events up to `newest`. */
+  readonly later: AccountConnection;
+  /** No event after this sequence may be read. */
+  readonly newest: Promise<number>;
   /** The snapshot holds all rows with numbers up to this one: sequences, contacts, refused requests or changes of owners, as `moments` says. */
   readonly settled: Promise<Settled['settled']>;
 }
@@ -292,7 +294,10 @@ const moments = {
 };
 export type Moment = keyof typeof moments;
 
-/** Returns a connection that changes settings for this transaction before its first statement: on a cluster, each of them takes a message. */
+/**
+ * Returns a connection that sends `settings` before its first statement. On a cluster, each of them is a message, and a transaction may have no statement that
+ * needs them.
+ */
 const afterSettings = <Read extends Connection & Pick<TakenConnection, 'isSpread' | 'script'>>(
   db: Read,
   settings: readonly string[],
@@ -312,7 +317,7 @@ const afterSettings = <Read extends Connection & Pick<TakenConnection, 'isSpread
   return { ...db, all: after(db.all), get: after(db.get), one: after(db.one), run: after(db.run) };
 };
 
-const newest = Promise.resolve(Number.MAX_SAFE_INTEGER);
+const unbounded = Promise.resolve(Number.MAX_SAFE_INTEGER);
 
 /**
  * Runs reads of an account in one snapshot. With `all`, waits for a moment at which everything acknowledged before this call is settled.
@@ -336,18 +341,20 @@ export const readSnapshot = <Value>(
       const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
       const begun = db.isSpread ? db.script(begin) : setLocally(db, [begin, ...settings]);
       const direct = db.isSpread ? afterSettings(db, [...new Set([...inOrderLocally, ...settings])]) : db;
-      const together = readTogether({ ...db, account });
-      const [value] = await Promise.all([work({ ...direct, account, settled, newest, together }), begun, settled]);
+      const reads = { ...direct, account };
+      const together = readTogether({ ...db, account }, reads);
+      const snapshot = { ...reads, settled, newest: unbounded, together, later: together };
+      const [value] = await Promise.all([work(snapshot), begun, settled]);
       return value;
     },
     endBehind,
   );
 
 /**
- * As `readSnapshot`, at the moment 'settled', on a cluster. Where it can, it reads without a transaction, which saves four of the ten messages between the
- * coordinator and the machine. It reads twice: who owns what, while the account has no writer, then events up to the last sequence drawn before that. All of these
- * are committed already or never will be, so the second reads the events of the first moment, without those that were deleted in between. What would need more is read
- * again in one snapshot.
+ * As `readSnapshot`, at the moment 'settled', for a cluster: without a transaction, which saves messages between the coordinator and the machine. First, it reads who
+ * owns what (`together`), while the account has no writer. Then it reads events (`later`) up to the last sequence that was drawn before. Each of these is
+ * committed by then or never will be, so they are the events of the first moment, without those that were deleted in between. Where that is not enough, it begins
+ * again with `readSnapshot`.
  */
 export const readBriefly = async <Value>(
   pool: ConnectionPool,
@@ -355,21 +362,24 @@ export const readBriefly = async <Value>(
   work: (db: Snapshot) => Promise<Value>,
   settings: readonly string[],
 ): Promise<Value> => {
-  try {
-    return await withConnection(pool, account, async (db) => {
-      const last = readLast(db);
-      last.catch(() => {});
-      const together = readTwice({ ...db, account });
-      const direct = async () => {
-        throw new NeedsSnapshot();
-      };
-      const reads = { all: direct, get: direct, one: direct, run: direct };
-      return work({ ...reads, account, settled: last, newest: last, together });
-    });
-  } catch (error) {
-    if (!(error instanceof NeedsSnapshot)) throw error;
-    return readSnapshot(pool, 'settled', account, work, settings);
-  }
+  const refuse = async () => {
+    throw new NeedsSnapshot();
+  };
+  const direct = { account, all: refuse, get: refuse, one: refuse, run: refuse };
+  const found = await withConnection(pool, account, async (db) => {
+    const newest = readLast(db);
+    // Whoever needs it is told.
+    newest.catch(() => {});
+    const together = readAtOnce({ ...db, account });
+    const later = readTogether({ ...db, account }, direct);
+    try {
+      return { value: await work({ ...direct, settled: newest, newest, together, later }) };
+    } catch (error) {
+      if (error instanceof NeedsSnapshot) return undefined;
+      throw error;
+    }
+  });
+  return found ? found.value : readSnapshot(pool, 'settled', account, work, settings);
 };
 
 /** Runs reads of which each sees a moment of its own. */

@@ -1,7 +1,6 @@
 /**
- * Reads what decides about the owners of a page's events, in as few steps as possible: as if the contact were not merged. Every statement
- * finds rows one by one with `CROSS JOIN LATERAL (… OFFSET 0)`: PostgreSQL keeps its plan for all accounts, and `= ANY` may make it read all rows of an account, where most
- * accounts have few.
+ * Reads the contacts, users and statements that decide who owns a page's events, in as few steps as possible. Each read finds rows one by one with
+ * `CROSS JOIN LATERAL (… OFFSET 0)`. PostgreSQL keeps one plan for all accounts: with `= ANY`, where most accounts have few rows, it would read all rows of an account.
  */
 import type { DecidingStatement } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';
@@ -12,14 +11,14 @@ import { numberOfUser, type UserRow, userColumns } from './users.ts';
 /** A statement, and the claimID of the claim that made it. */
 export type ClaimedStatement = DecidingStatement & { readonly claimID: string | null };
 
-/** What is known of contacts and users. Of a user who is known, all statements are. */
-export interface People {
+/** Contacts and users that were read, with all statements of these users. */
+export interface OwnerFacts {
   readonly contacts: readonly ContactRow[];
   readonly users: readonly UserRow[];
   /** By user, ascending by sequence; users without statements are absent. */
   readonly statements: ReadonlyMap<number, readonly ClaimedStatement[]>;
 }
-export const nobody: People = { contacts: [], users: [], statements: new Map() };
+export const noFacts: OwnerFacts = { contacts: [], users: [], statements: new Map() };
 
 /** Numbers of contacts or users: SQL for rows with one column, and the value of its parameter $2. */
 export interface Numbers {
@@ -27,7 +26,10 @@ export interface Numbers {
   readonly value: unknown;
 }
 
-export const listed = (numbers: readonly number[]): Numbers => ({ sql: 'SELECT unnest($2::bigint[])', value: numbers });
+export const numbersOf = (numbers: readonly number[]): Numbers => ({
+  sql: 'SELECT unnest($2::bigint[])',
+  value: numbers,
+});
 
 const read = <Row>(db: AccountConnection, { sql, value }: Numbers, rows: string): Promise<Row[]> =>
   db.all<Row>(`SELECT one.* FROM (${sql}) AS each (number) CROSS JOIN LATERAL (${rows} OFFSET 0) AS one`, [
@@ -35,7 +37,7 @@ const read = <Row>(db: AccountConnection, { sql, value }: Numbers, rows: string)
     value,
   ]);
 
-const readContacts = async (db: AccountConnection, contacts: Numbers): Promise<ContactRow[]> => {
+const readContactsOf = async (db: AccountConnection, contacts: Numbers): Promise<ContactRow[]> => {
   const rows = await read<ContactRow>(
     db,
     contacts,
@@ -44,7 +46,7 @@ const readContacts = async (db: AccountConnection, contacts: Numbers): Promise<C
   return rows.sort(byNumber);
 };
 
-const readUsers = (db: AccountConnection, users: Numbers): Promise<UserRow[]> =>
+export const readUsers = (db: AccountConnection, users: Numbers): Promise<UserRow[]> =>
   read(db, users, `SELECT ${userColumns} FROM "user" WHERE account = $1 AND "user" = each.number`);
 
 type Row = Facts & { readonly marks: ClaimMarks | null };
@@ -74,27 +76,29 @@ const readStatements = async (db: AccountConnection, users: Numbers): Promise<Ma
 const readUsersAndStatements = async (
   db: AccountConnection,
   numbers: Numbers,
-): Promise<Pick<People, 'users' | 'statements'>> => {
+): Promise<Pick<OwnerFacts, 'users' | 'statements'>> => {
   const [users, statements] = await Promise.all([readUsers(db, numbers), readStatements(db, numbers)]);
   return { users, statements };
 };
 
 /** Reads users by their numbers. */
-export const readPeople = async (db: AccountConnection, users: readonly number[]): Promise<People> =>
-  users.length === 0 ? nobody : { contacts: [], ...(await readUsersAndStatements(db, listed(users))) };
+export const readUserFacts = async (db: AccountConnection, users: readonly number[]): Promise<OwnerFacts> =>
+  users.length === 0 ? noFacts : { contacts: [], ...(await readUsersAndStatements(db, numbersOf(users))) };
 
-/** Reads contacts, and the users that were ever linked to one of them. `isMerged`: whether one is merged, or another into it. */
-export const readLinkedTo = async (
+/**
+ * Reads contacts, and the users that were ever linked to one of them. `isMerged` is true when one of them is merged into another contact, or another into it.
+ */
+export const readContactFacts = async (
   db: AccountConnection,
   contacts: Numbers,
-): Promise<People & { readonly isMerged: boolean }> => {
+): Promise<OwnerFacts & { readonly isMerged: boolean }> => {
   const users = {
     sql: `SELECT DISTINCT linked."user" FROM (${contacts.sql}) AS owner (number)
       CROSS JOIN LATERAL (SELECT "user" FROM contact_user WHERE account = $1 AND contact = owner.number OFFSET 0) AS linked`,
     value: contacts.value,
   };
   const [rows, merged, people] = await Promise.all([
-    readContacts(db, contacts),
+    readContactsOf(db, contacts),
     read(db, contacts, 'SELECT other FROM merged_contact WHERE account = $1 AND contact = each.number'),
     readUsersAndStatements(db, users),
   ]);
@@ -102,17 +106,17 @@ export const readLinkedTo = async (
   return { contacts: rows, ...people, isMerged };
 };
 
-/** Reads a user, the contacts with which events of the user were logged (`loggedWith`), and all that the user was linked to. */
-export const readUser = async (
+/** Reads a user, the contacts that the user was linked to, and those that events of the user were logged with (`loggedWith`). */
+export const readUserWithContacts = async (
   db: AccountConnection,
   userUUID: string,
-): Promise<People & { readonly loggedWith: readonly number[] }> => {
+): Promise<OwnerFacts & { readonly loggedWith: readonly number[] }> => {
   const user: Numbers = { sql: numberOfUser, value: userUUID };
   const ofUser = (table: string) => `SELECT contact FROM ${table} WHERE account = $1 AND "user" = each.number`;
   const contacts = `SELECT of.contact FROM (${numberOfUser}) AS each (number)
     CROSS JOIN LATERAL (${ofUser('user_contact')} UNION ${ofUser('statement')} OFFSET 0) AS of`;
   const [rows, withContact, people] = await Promise.all([
-    readContacts(db, { sql: contacts, value: userUUID }),
+    readContactsOf(db, { sql: contacts, value: userUUID }),
     read<{ contact: number }>(db, user, ofUser('user_contact')),
     readUsersAndStatements(db, user),
   ]);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { type ConnectionPool, openPool } from './connection.ts';
-import { joinReads, textOf } from './read-together.ts';
+import { joinReads, textOf } from './joined-reads.ts';
 
 let pool: ConnectionPool;
 beforeAll(async () => {
@@ -33,16 +33,12 @@ test('several statements become one, each with parameters of its own besides the
   ]);
 });
 
-test('other texts and other numbers of parameters have other keys', () => {
-  const text = 'SELECT contact FROM contact_name WHERE account = $1';
-  const keys = [[text], [text, text], [`${text} LIMIT 1`]].map(
-    (texts) =>
-      joinReads(
-        texts,
-        texts.map(() => 1),
-      ).key,
+test('other texts, other tables and other numbers of reads have other keys', () => {
+  const text = 'SELECT one.account FROM contact AS one WHERE one.account = $1';
+  const keys = [[text], [text, text], [`${text} LIMIT 1`], [text.replace('contact', '"user"')]].map(
+    (texts) => joinReads(texts, [1, 1]).key,
   );
-  expect(new Set(keys).size).toBe(3);
+  expect(new Set(keys).size).toBe(4);
 });
 
 test('a statement about a table that is not an account’s is refused', () => {
