@@ -184,6 +184,35 @@ test('a reader takes no lock that a writer would wait for', async () => {
   expect(held).toEqual([{ result: '0' }, { result: '0' }]);
 });
 
+test('a session of a machine keeps a limited number of prepared statements', async () => {
+  const client = new pg.Client(databaseURL);
+  await client.connect();
+  const read = async (key: string, sql: string) => {
+    const call = `SELECT read_together($1, max(tableoid), $2, $3, '{}', '{1}', false) AS value FROM account_position WHERE account = $1`;
+    return (await client.query(call, [site.account, key, sql])).rows[0].value;
+  };
+  try {
+    // In a transaction, Citus uses the same session of the machine.
+    await client.query('BEGIN');
+    const counts: number[] = [];
+    for (let nth = 0; nth < 600; nth += 1) {
+      expect(await read(`key${nth}`, `SELECT json_build_array($1::integer, ${nth})`)).toEqual([1, nth]);
+      if (nth % 50 === 0)
+        counts.push(
+          await read(`count${nth}`, 'SELECT to_json(count(*) + $1::integer - 1) FROM pg_prepared_statements'),
+        );
+    }
+    expect(Math.max(...counts)).toBeGreaterThan(200);
+    expect(Math.max(...counts)).toBeLessThan(270);
+    expect(await read('key599', null as never)).toEqual([1, 599]);
+    expect(await read('key0', null as never)).toBe(null);
+    await client.query('ROLLBACK');
+    expect(await read('key599', 'SELECT json_build_array($1::integer)')).toEqual([1, 599]);
+  } finally {
+    await client.end();
+  }
+});
+
 describe('between the two commands', () => {
   /** Does something else before the second is sent. */
   const readAround = async (query: Partial<EventQuery>, meanwhile: () => Promise<unknown>) => {

@@ -1,6 +1,7 @@
 /**
  * Reads the contacts, users and statements that decide who owns a page's events, in as few steps as possible. Each read finds rows one by one with
- * `CROSS JOIN LATERAL (… OFFSET 0)`. PostgreSQL keeps one plan for all accounts: with `= ANY`, where most accounts have few rows, it would read all rows of an account.
+ * `CROSS JOIN LATERAL (… OFFSET 0)`. PostgreSQL keeps one plan for all accounts. For `= ANY`, that plan may read all rows of an account, because most
+ * accounts have few.
  */
 import type { DecidingStatement } from '../../rules/links.ts';
 import type { AccountConnection } from '../database/connection.ts';

@@ -13,10 +13,10 @@ export interface ClaimMarks {
 }
 
 /** Returns, by claim, the marks of the claims that made these statements: of all, or only of those that were accepted or voided. */
-export const marksOf = async (
+const marksOf = async (
   db: AccountConnection,
   statements: readonly { readonly claim: number | null; readonly contact: number | null }[],
-  which: 'all' | 'marked' = 'all',
+  which: 'all' | 'marked',
 ): Promise<Map<number, ClaimMarks>> => {
   const made = statements.filter(({ claim }) => claim !== null);
   if (made.length === 0) return new Map();
@@ -126,7 +126,7 @@ export const linksAfter = async (
       most,
     ]),
   ]);
-  const marks = await marksOf(db, rows);
+  const marks = await marksOf(db, rows, 'all');
   return { links: rows.map((row) => toStatement(row, marks.get(row.claim ?? 0))), count };
 };
 

@@ -119,7 +119,7 @@ export interface UserRow {
   readonly lastDay: number | null;
 }
 
-/** Of a UserRow. */
+/** The columns of a UserRow. */
 export const userColumns = '"user", "userUUID", "firstDay", "lastDay"';
 
 /** Returns userUUIDs by the numbers of their users. */

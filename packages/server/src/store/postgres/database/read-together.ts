@@ -86,8 +86,8 @@ export const readTogether = (
 export class NeedsSnapshot extends Error {}
 
 /**
- * As `readTogether`, for reads outside of a transaction that must be of one moment, at which the account has no writer. Throws NeedsSnapshot where it has one, and for
- * reads that are sent later than the first.
+ * As `readTogether`, for reads outside of a transaction that must be of one moment, at which the account has no writer. Throws NeedsSnapshot where it
+ * has one, and for reads that are sent later than the first.
  */
 export const readAtOnce = (db: AccountConnection): AccountConnection => {
   let isSent = false;

@@ -351,10 +351,10 @@ export const readSnapshot = <Value>(
   );
 
 /**
- * As `readSnapshot`, at the moment 'settled', for a cluster: without a transaction, which saves messages between the coordinator and the machine. First, it reads who
- * owns what (`together`), while the account has no writer. Then it reads events (`later`) up to the last sequence that was drawn before. Each of these is
- * committed by then or never will be, so they are the events of the first moment, without those that were deleted in between. Where that is not enough, it begins
- * again with `readSnapshot`.
+ * As `readSnapshot`, at the moment 'settled', for a cluster: without a transaction, which saves messages between the coordinator and the machine. First,
+ * it reads who owns what (`together`), while the account has no writer. Then it reads events (`later`) up to the last sequence that was drawn before.
+ * Each of these is committed by then or never will be, so they are the events of the first moment, without those that were deleted in between. Where
+ * that is not enough, it begins again with `readSnapshot`.
  */
 export const readBriefly = async <Value>(
   pool: ConnectionPool,

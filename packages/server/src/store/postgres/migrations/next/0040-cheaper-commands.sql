@@ -141,6 +141,7 @@ SET bytea_output = hex AS $$
   DECLARE
     shard bigint := get_shard_id_for_distribution_column('account_position', ours);
     name text := 'read_' || key || '_' || shard;
+    earlier text;
     value json;
   BEGIN
     -- False: the account is gone, or this machine does not know yet what Citus has just divided.
@@ -153,6 +154,13 @@ SET bytea_output = hex AS $$
         -- Null: it is not prepared.
         IF sql IS NULL THEN
           RETURN NULL;
+        END IF;
+        -- A plan of a database with events of 24 months takes some 140 kB.
+        IF (SELECT count(*) FROM pg_prepared_statements AS s WHERE starts_with(s.name, 'read_')) >= 256 THEN
+          FOR earlier IN SELECT s.name FROM pg_prepared_statements AS s WHERE starts_with(s.name, 'read_') LOOP
+            EXECUTE format('DEALLOCATE %I', earlier);
+            PERFORM set_config('firsthand.' || earlier, '', false);
+          END LOOP;
         END IF;
         BEGIN
           EXECUTE format('PREPARE %I AS %s', name, with_shards(ours, sql, tables));
