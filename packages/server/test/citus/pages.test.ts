@@ -208,6 +208,13 @@ test('a session of a machine keeps a limited number of prepared statements', asy
     expect(await read('key0', null as never)).toBe(null);
     await client.query('ROLLBACK');
     expect(await read('key599', 'SELECT json_build_array($1::integer)')).toEqual([1, 599]);
+    // One that a transaction has removed, whatever became of it, is prepared again.
+    await client.query('BEGIN');
+    for (let nth = 1_000; nth < 1_300; nth += 1) await read(`key${nth}`, 'SELECT json_build_array($1::integer)');
+    await client.query('ROLLBACK');
+    expect(await read('key599', null as never)).toBe(null);
+    expect(await read('key599', 'SELECT json_build_array($1::integer)')).toEqual([1]);
+    expect(await read('key599', null as never)).toEqual([1]);
   } finally {
     await client.end();
   }

@@ -14,6 +14,7 @@ interface JoinedReads {
   readonly key: string;
   readonly sql: string;
   readonly tables: readonly string[];
+  readonly reads: readonly string[];
 }
 
 /**
@@ -43,7 +44,7 @@ export const joinReads = (sqls: readonly string[], counts: readonly number[]): J
   const digest = createHash('sha256')
     .update(JSON.stringify([sql, tables]))
     .digest('hex');
-  return { key: digest.slice(0, 24), sql, tables };
+  return { key: digest.slice(0, 24), sql, tables, reads: sqls };
 };
 
 /** The most joined reads that are cached. An operation sends the same few each time. */
@@ -59,6 +60,10 @@ export const joinedReads = (sqls: readonly string[], counts: readonly number[]):
   known.set(text, made);
   return made;
 };
+
+/** Returns the reads that were joined last with this key. Tests look at the plans of each. */
+export const readsOf = (key: string): readonly string[] | undefined =>
+  [...known.values()].find((joined) => joined.key === key)?.reads;
 
 export type Value = string | number | boolean | null | undefined | Buffer | readonly Value[];
 

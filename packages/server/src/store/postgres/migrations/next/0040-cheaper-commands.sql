@@ -176,6 +176,10 @@ SET bytea_output = hex AS $$
       END IF;
       EXECUTE format('EXECUTE %I(' || left(repeat('%L,', cardinality(given)), -1) || ')', VARIADIC name || given) INTO value;
     EXCEPTION
+      -- There is no such prepared statement: a transaction that was rolled back has deallocated it, and only the setting was undone.
+      WHEN SQLSTATE '26000' THEN
+        PERFORM set_config('firsthand.' || name, '', false);
+        RETURN NULL;
       WHEN query_canceled OR OTHERS THEN
         RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM;
     END;
