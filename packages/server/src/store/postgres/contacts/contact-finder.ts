@@ -110,7 +110,7 @@ export const createContactFinder = (secret: Buffer) => {
     /** SQL for the number of the contact that a request names. */
     named(name: Name): Numbers {
       const by = identifierIn(name);
-      return by ? { sql: numberIn[by.name], value: by.value } : numbersOf([]);
+      return by ? { sql: numberIn[by.name], values: [by.value] } : numbersOf([]);
     },
     /** Returns the contact at the end of this contact's merges. */
     answering: async (db: AccountConnection, row: ContactRow): Promise<ContactRow> =>

@@ -21,21 +21,21 @@ export interface OwnerFacts {
 }
 export const noFacts: OwnerFacts = { contacts: [], users: [], statements: new Map() };
 
-/** Numbers of contacts or users: SQL for rows with one column, and the value of its parameter $2. */
+/** Numbers of contacts or users: SQL for rows with one column, and the values of its parameters from $2 on. */
 export interface Numbers {
   readonly sql: string;
-  readonly value: unknown;
+  readonly values: readonly unknown[];
 }
 
 export const numbersOf = (numbers: readonly number[]): Numbers => ({
   sql: 'SELECT unnest($2::bigint[])',
-  value: numbers,
+  values: [numbers],
 });
 
-const read = <Row>(db: AccountConnection, { sql, value }: Numbers, rows: string): Promise<Row[]> =>
+const read = <Row>(db: AccountConnection, { sql, values }: Numbers, rows: string): Promise<Row[]> =>
   db.all<Row>(`SELECT one.* FROM (${sql}) AS each (number) CROSS JOIN LATERAL (${rows} OFFSET 0) AS one`, [
     db.account,
-    value,
+    ...values,
   ]);
 
 const readContactsOf = async (db: AccountConnection, contacts: Numbers): Promise<ContactRow[]> => {
@@ -87,17 +87,21 @@ export const readUserFacts = async (db: AccountConnection, users: readonly numbe
   users.length === 0 ? noFacts : { contacts: [], ...(await readUsersAndStatements(db, numbersOf(users))) };
 
 /**
- * Reads contacts, and the users that were ever linked to one of them. `isMerged` is true when one of them is merged into another contact, or another into it.
+ * Reads contacts, and the users that were ever linked to one of them, or of these only the one with a userUUID. `isMerged` is true when one of the contacts is merged
+ * into another, or another into it.
  */
 export const readContactFacts = async (
   db: AccountConnection,
   contacts: Numbers,
+  userUUID: string | undefined,
 ): Promise<OwnerFacts & { readonly isMerged: boolean }> => {
-  const users = {
-    sql: `SELECT DISTINCT linked."user" FROM (${contacts.sql}) AS owner (number)
-      CROSS JOIN LATERAL (SELECT "user" FROM contact_user WHERE account = $1 AND contact = owner.number OFFSET 0) AS linked`,
-    value: contacts.value,
-  };
+  const linked = `SELECT DISTINCT linked."user" FROM (${contacts.sql}) AS owner (number)
+    CROSS JOIN LATERAL (SELECT "user" FROM contact_user WHERE account = $1 AND contact = owner.number OFFSET 0) AS linked`;
+  const only = ` WHERE linked."user" = (${numberOfUser.replace('$2', '$3')})`;
+  const users =
+    userUUID === undefined
+      ? { ...contacts, sql: linked }
+      : { sql: linked + only, values: [...contacts.values, userUUID] };
   const [rows, merged, people] = await Promise.all([
     readContactsOf(db, contacts),
     read(db, contacts, 'SELECT other FROM merged_contact WHERE account = $1 AND contact = each.number'),
@@ -112,12 +116,12 @@ export const readUserWithContacts = async (
   db: AccountConnection,
   userUUID: string,
 ): Promise<OwnerFacts & { readonly loggedWith: readonly number[] }> => {
-  const user: Numbers = { sql: numberOfUser, value: userUUID };
+  const user: Numbers = { sql: numberOfUser, values: [userUUID] };
   const ofUser = (table: string) => `SELECT contact FROM ${table} WHERE account = $1 AND "user" = each.number`;
   const contacts = `SELECT of.contact FROM (${numberOfUser}) AS each (number)
     CROSS JOIN LATERAL (${ofUser('user_contact')} UNION ${ofUser('statement')} OFFSET 0) AS of`;
   const [rows, withContact, people] = await Promise.all([
-    readContactsOf(db, { sql: contacts, value: userUUID }),
+    readContactsOf(db, { sql: contacts, values: [userUUID] }),
     read<{ contact: number }>(db, user, ofUser('user_contact')),
     readUsersAndStatements(db, user),
   ]);

@@ -54,17 +54,17 @@ export const createEventSources = (contacts: ContactFinder) => {
     userUUID: string | undefined,
   ): Promise<Source> => {
     const [found, only = 0] = await Promise.all([
-      readContactFacts(db, contacts.named(named)),
+      readContactFacts(db, contacts.named(named), userUUID),
       userUUID === undefined ? undefined : findUser(db, userUUID),
     ]);
     const [contact] = found.contacts;
     if (!contact) throw await contacts.missingNamed(db, named);
     const group = found.isMerged ? await groupOf(db, contact.contact) : [contact.contact];
-    const known = found.isMerged ? await readContactFacts(db, numbersOf(group)) : found;
+    const known = found.isMerged ? await readContactFacts(db, numbersOf(group), userUUID) : found;
     // No user has the number 0.
     const onlyUser = userUUID === undefined ? null : only;
     // A user without events has no first day.
-    const active = known.users.filter(({ user, firstDay }) => firstDay !== null && user === (onlyUser ?? user));
+    const active = known.users.filter(({ firstDay }) => firstDay !== null);
     const stretches = active.flatMap(({ user }) =>
       stretchesOwnedBy(group, known.statements.get(user) ?? [], { last: always.through }).map(
         (stretch): Stretch => ({ ...stretch, holder: user, user: null }),

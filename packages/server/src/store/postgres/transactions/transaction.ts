@@ -375,11 +375,13 @@ export const readBriefly = async <Value>(
     try {
       return { value: await work({ ...direct, settled: newest, newest, together, later }) };
     } catch (error) {
-      if (error instanceof NeedsSnapshot) return undefined;
+      // There is no transaction to roll back.
+      if (error instanceof NeedsSnapshot || error instanceof Refusal) return { error };
       throw error;
     }
   });
-  return found ? found.value : readSnapshot(pool, 'settled', account, work, settings);
+  if (found.error instanceof Refusal) throw found.error;
+  return found.error ? readSnapshot(pool, 'settled', account, work, settings) : (found.value as Value);
 };
 
 /** Runs reads of which each sees a moment of its own. */
