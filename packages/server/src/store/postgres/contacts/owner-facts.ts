@@ -87,8 +87,8 @@ export const readUserFacts = async (db: AccountConnection, users: readonly numbe
   users.length === 0 ? noFacts : { contacts: [], ...(await readUsersAndStatements(db, numbersOf(users))) };
 
 /**
- * Reads contacts, and the users that were ever linked to one of them, or of these only the one with a userUUID. `isMerged` is true when one of the contacts is merged
- * into another, or another into it.
+ * Reads contacts, and the users that were ever linked to one of them; with a userUUID, only that user. `isMerged` is true when one of the contacts is
+ * merged into another, or another into it.
  */
 export const readContactFacts = async (
   db: AccountConnection,
