@@ -89,7 +89,7 @@ test('a page of a contact that is merged is read in one snapshot', async () => {
   expect(await namesOf({ contactUUID: bob.contactUUID })).toEqual([...eventsOf('bob'), ...eventsOf('ada')]);
 });
 
-test('a page has what the same events have when they are read in order, whoever owns them', async () => {
+test('the newest first, events have the same owners and reasons as in ascending order', async () => {
   const people = [await makePerson('ada'), await makePerson('bob'), await makePerson('cyd')];
   const [ada, bob, cyd] = people.map(({ contactUUID }) => contactUUID) as [string, string, string];
   const { contactUUID: claimID } = await site.browser.createContact({
@@ -170,7 +170,7 @@ test('while the account has a writer, a page is read in one snapshot, with all t
   await writer.end();
 });
 
-test('a reader takes no lock that a writer would wait for', async () => {
+test('after a page is read, no lock is kept that a writer would wait for', async () => {
   const { contactUUID } = await makePerson('ada');
   const reading = Array.from({ length: 50 }, () => newest({ contactUUID }));
   await Promise.all(reading);

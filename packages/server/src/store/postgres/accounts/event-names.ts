@@ -10,12 +10,15 @@ interface NameRow {
   readonly name: string;
 }
 
-/** Returns a function that reads the names of events. It returns null for the name of an event that is not listed. */
+/** Creates a cache of the names of events. */
 export const createEventNames = () => {
   const names = new BoundedMap<string, string | null>(mostNames);
 
   return {
-    /** The catalogues may have changed since `version` was read. */
+    /**
+     * Returns the names of events by eventID; null for an event that is not listed. Names are cached only if `version` is still the version of the
+     * catalogues.
+     */
     async read(
       db: AccountConnection,
       version: number,
@@ -40,8 +43,6 @@ export const createEventNames = () => {
     size: () => names.size,
   };
 };
-export type EventNames = ReturnType<typeof createEventNames>;
-
 /** Returns the version of an account's catalogues; -1: the account is gone. */
 export const readVersion = async (db: AccountConnection): Promise<number> => {
   const sql = 'SELECT catalogues AS version FROM account_position WHERE account = $1';

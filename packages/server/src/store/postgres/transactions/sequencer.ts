@@ -8,8 +8,8 @@
  *   - Before a transaction draws, it reads the last sequence drawn by any transaction, its floor, and takes two locks until it ends:
  *     one with the key of its account, and one whose key includes the floor. All sequences that it draws are greater than its floor.
  *   - A reader of an account reads the last sequence drawn, L, then the floors of those who hold the account's lock, and only then
- *     takes its snapshot. The settled sequence is the least of L and these floors. So no other account's transactions count. A reader that gets the
- *     account's lock for itself alone, for a moment, has read that nobody holds it.
+ *     takes its snapshot. The settled sequence is the least of L and these floors. So no other account's transactions count. If a reader gets the
+ *     account's lock exclusively, for a moment, no transaction held it then, so there are no floors.
  *
  * Proof that the snapshot misses nothing at or below the settled sequence: let s be drawn, with s <= settled <= L. s was drawn
  * before L was read, so its transaction held its lock by then, with a floor below s. If the lock had still been held when the

@@ -368,7 +368,7 @@ export const readBriefly = async <Value>(
   const direct = { account, all: refuse, get: refuse, one: refuse, run: refuse };
   const found = await withConnection(pool, account, async (db) => {
     const newest = readLast(db);
-    // Whoever needs it is told.
+    // Those who await it get the error.
     newest.catch(() => {});
     const together = readAtOnce({ ...db, account });
     const later = readTogether({ ...db, account }, direct);
