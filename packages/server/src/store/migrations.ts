@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 
 /**
  * Reads the migrations of a driver's folder, in order: those of each release are in a folder of its name, and those since the last one in
- * `next`. Once landed, a file is never edited.
+ * `next`, whose folders are for large subjects. Once landed, a file is never edited.
  */
 export const readMigrations = (folder: URL): { number: number; sql: string }[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -157,7 +157,7 @@ test('while the account has a writer, a page is read in one snapshot, with all t
   const writer = new pg.Client(databaseURL);
   await writer.connect();
   await writer.query('BEGIN');
-  await writer.query('SELECT * FROM begin_writing($1, false, false, NULL)', [[site.account]]);
+  await writer.query('SELECT * FROM begin_writing($1, $1, false, false, NULL, 0)', [[site.account]]);
   await site.server.log({ eventUUID: 'ada-later', userUUID });
   const { sent } = await sentWhile(async () => {
     const page = await newest({ contactUUID });

@@ -91,7 +91,7 @@ test('an account that is held up holds up no account of another shard', async ()
   await holder.connect();
   try {
     await holder.query('BEGIN');
-    await holder.query('SELECT * FROM begin_writing($1, true, false, NULL)', [[first.account]]);
+    await holder.query('SELECT * FROM begin_writing($1, $1, true, false, NULL, 0)', [[first.account]]);
     let isKept = false;
     const held = first.server.log({ eventUUID: 'event-seventh' }).then((outcomes) => {
       isKept = true;

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { nextStart } from '../fixtures/store.ts';
+import { day, newEvent, nextStart } from '../fixtures/store.ts';
 
 const count = 40;
 
@@ -48,6 +48,93 @@ test('accounts that share a commit each have what they were sent, once', async (
     expect(await asking(databaseURL, 'SELECT FROM shard_call')).toEqual([]);
   } finally {
     await store.close();
+  }
+});
+
+/** Opens so many servers of a new database. */
+const openServers = async (count: number) => {
+  const databaseURL = await newMigratedDatabase();
+  await pretendCluster(databaseURL);
+  const open = () => openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  return { databaseURL, servers: await Promise.all(Array.from({ length: count }, open)) };
+};
+
+test('a server that remembers the state of an account stores and refuses nothing by rules that another has changed', async () => {
+  const { databaseURL, servers } = await openServers(2);
+  const [one, other] = servers as [Store, Store];
+  try {
+    const site = await createSite(one, { time: nextStart() });
+    const { account, server, time } = site;
+    const kept = [{ kept: true }];
+    const log = (eventID: number) => server.log({ eventID });
+    for (const _ of [1, 2, 3]) expect(await log(5)).toEqual(kept);
+
+    const event = [{ id: '5', remove: true, force: true }, { id: '6' }];
+    await other.updateAccount({ account, time, strict: true, catalogues: { event }, contacts: [] });
+    expect(await log(5)).toMatchObject([{ refused: 'unknown_id' }]);
+    for (const _ of [1, 2, 3]) expect(await log(6)).toEqual(kept);
+
+    // The clock of the other is a day ahead.
+    const { token } = server;
+    const tomorrow = { account, token, browser: false, receivedTime: time + day, events: [newEvent({ eventID: 6 })] };
+    expect(await other.logEvents(tomorrow)).toEqual(kept);
+    expect(await log(6)).toEqual(kept);
+    const rows = await asking<{ day: number }>(databaseURL, 'SELECT day FROM event ORDER BY sequence');
+    const [first] = rows as [{ day: number }];
+    expect(rows.map((row) => row.day - first.day)).toEqual([0, 0, 0, 0, 0, 0, 1, 1]);
+
+    await other.updateAccount({ account, time, strict: false, catalogues: {}, contacts: [] });
+    expect(await log(7)).toEqual(kept);
+  } finally {
+    for (const store of servers) await store.close();
+  }
+});
+
+/** Returns a function that returns how many transactions begin during work, also those that are rolled back, and how many states they read. */
+const countingBeginnings = async (databaseURL: string) => {
+  await asking(
+    databaseURL,
+    `CREATE SEQUENCE begun;
+     CREATE SEQUENCE states;
+     ALTER FUNCTION begin_on_shards RENAME TO begin_on_shards_as_before;
+     CREATE FUNCTION begin_on_shards(ours integer[], shards bigint[], unknown integer[], alone boolean, floor bigint, patience text) RETURNS text
+     LANGUAGE plpgsql AS $$ BEGIN
+       PERFORM nextval('begun');
+       PERFORM nextval('states') FROM unnest(unknown);
+       RETURN begin_on_shards_as_before(ours, shards, unknown, alone, floor, patience);
+     END $$`,
+  );
+  const read = async () => {
+    const sql = "SELECT nextval('begun')::integer AS begun, nextval('states')::integer AS states";
+    return (await asking<{ begun: number; states: number }>(databaseURL, sql))[0] as { begun: number; states: number };
+  };
+  return async (work: () => Promise<unknown>): Promise<{ begun: number; states: number }> => {
+    const before = await read();
+    await work();
+    const after = await read();
+    return { begun: after.begun - before.begun - 1, states: after.states - before.states - 1 };
+  };
+};
+
+test('states that are remembered are not read, until a transaction finds that one has changed', async () => {
+  const { databaseURL, servers } = await openServers(2);
+  const [one, other] = servers as [Store, Store];
+  try {
+    const site = await createSite(one, { time: nextStart() });
+    const log = async () => expect(await site.server.log({ eventID: 5 })).toEqual([{ kept: true }]);
+    for (const _ of [1, 2, 3]) await log();
+    const countWhile = await countingBeginnings(databaseURL);
+    expect(await countWhile(log)).toEqual({ begun: 1, states: 0 });
+
+    const { account, time } = site;
+    await other.updateAccount({ account, time, strict: true, catalogues: {}, contacts: [] });
+    expect(await countWhile(log)).toEqual({ begun: 2, states: 1 });
+    const often = async () => {
+      for (let nth = 0; nth < 110; nth += 1) await log();
+    };
+    expect(await countWhile(often)).toEqual({ begun: 110, states: 100 });
+  } finally {
+    for (const store of servers) await store.close();
   }
 });
 

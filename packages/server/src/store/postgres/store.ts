@@ -1,4 +1,5 @@
 /** The store on PostgreSQL: any number of servers over one database. */
+import { BoundedMap } from '../../bounded-map.ts';
 import { Refusal } from '../../refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
@@ -77,13 +78,14 @@ import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager, mayBeBrief } from './events/event-pages.ts';
-import { createEventWriter, namesContact } from './events/events.ts';
+import { createEventWriter } from './events/events.ts';
 import { keepTending, tendDays } from './events/partitions.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { namePeople, numberContacts } from './feed/people-names.ts';
 import {
   type Moment,
+  type RememberedStates,
   readBriefly,
   readOnce,
   readSnapshot,
@@ -97,6 +99,9 @@ import { createWriteQueue, createWriteQueues, type Waiting } from './transaction
 
 /** The account of what concerns the service itself, or several accounts. */
 const ofService = 0;
+
+/** On a cluster, how many accounts' states are remembered. */
+const mostStates = 50_000;
 
 interface Opening {
   readonly role: 'server' | 'beside';
@@ -143,14 +148,18 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
 };
 
 /** Creates the writes of the store; each takes its transaction as a parameter. */
-const createWrites = (repeats: StoredRepeats, noteWork: (account: number) => void) => {
+const createWrites = (
+  repeats: StoredRepeats,
+  noteWork: (account: number) => void,
+  forgetState: (account: number) => void,
+) => {
   const finder = createContactFinder(repeats.secret);
   const dedup = createDedup(repeats);
   const users = createUsers();
-  const catalogues = createCatalogueWriter();
+  const catalogues = createCatalogueWriter(forgetState);
   const contacts = createContactWriter(finder, catalogues);
   const refused = createRefusedWriter(finder);
-  const keepEvents = createEventWriter({ users, catalogues, finder, dedup, noteWork });
+  const { keepEvents, beginningOf } = createEventWriter({ users, catalogues, finder, dedup, noteWork });
   const createContact = createContactCreator({ users, catalogues, finder, contacts, dedup });
   const { updateContact } = contacts;
   const erasures = createErasures({ finder, dedup, refused });
@@ -173,6 +182,7 @@ const createWrites = (repeats: StoredRepeats, noteWork: (account: number) => voi
   return {
     finder,
     keepEvents,
+    beginningOf,
     ...createAccountWriter(catalogues, finder, contacts),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
@@ -253,14 +263,17 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   const noteWork = (account: number) => {
     if (role === 'server' && account !== ofService) finding.noteAccount(account);
   };
-  const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared, noteWork);
+  const remembered: RememberedStates | undefined = prepared.isSpread ? new BoundedMap(mostStates) : undefined;
+  const forgetState = (account: number) => void remembered?.delete(account);
+  const created = createWrites(prepared, noteWork, forgetState);
+  const { finder, keepEvents, beginningOf, continueErasures, ...writes } = created;
 
   const commits = createCommitMeasures();
   const keep = (batches: readonly EventBatch[], waiting: Waiting) => {
     const accounts = [...new Set(batches.map(({ account }) => account))];
     return write(pools.events, 'beside others', accounts, (db) => keepEvents(db, batches), {
-      // Only with a contact, an event may link its user.
-      changesOwners: batches.some(({ events }) => events.some(namesContact)),
+      ...beginningOf(batches),
+      remembered,
       onCommit: commits.statementSeconds.add,
       ...waiting,
     });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
-import { bigints, byType, byteas, integers, pick, texts, uuids } from './arrays.ts';
+import { bigints, byType, byteas, integers, joinAsSQL, pick, separator, texts, uuids } from './arrays.ts';
 
 let client: pg.Client;
 beforeAll(async () => {
@@ -12,9 +12,14 @@ afterAll(() => client.end());
 
 const same = <Value>(value: Value): Value => value;
 
-/** What PostgreSQL makes of an array, each of its values as text. */
-const toldBy = async (type: string, array: Buffer): Promise<(string | null)[]> =>
-  (await client.query(`SELECT ($1::${type}[])::text[] AS told`, [array])).rows[0].told;
+/** What PostgreSQL makes of an array, and of SQL for it, each of its values as text. */
+const toldBy = async (type: string, array: Buffer): Promise<(string | null)[]> => {
+  const { told } = (await client.query(`SELECT ($1::${type}[])::text[] AS told`, [array])).rows[0];
+  const sql = joinAsSQL([array, array]);
+  expect(sql).not.toContain(separator);
+  expect((await client.query(`SELECT (${sql}::${type}[])::text[] AS told`)).rows[0].told).toEqual([...told, ...told]);
+  return told;
+};
 
 test('numbers, whatever their size and sign, and those that are not there', async () => {
   const numbers = [
@@ -40,7 +45,8 @@ test('whole numbers of 32 bits', async () => {
 });
 
 test('texts of any length and script', async () => {
-  const written = ['', 'a', 'NULL', '{"}\\,', 'ä€🙂', 'x'.repeat(100_000), '🙂'.repeat(3_000)];
+  const short = ['', 'a', 'NULL', '{"}\\,', "'", "\\'; --", '\\x1F', `${separator}0a${separator}\n`, 'ä€🙂'];
+  const written = [...short, 'x'.repeat(100_000), '🙂'.repeat(3_000)];
   expect(await toldBy('text', texts(written, same))).toEqual(written);
 });
 

@@ -1,8 +1,9 @@
 /**
  * Encodes columns as PostgreSQL arrays in binary format (array_recv in arrayfuncs.c); node-postgres sends the buffers unchanged.
- * Text format takes several times as long to write and to parse.
+ * Text format takes several times as long to write and to parse. For the shards of a cluster, `joinAsSQL` makes SQL of them, because PL/pgSQL would do so
+ * anyway.
  */
-/** In the order of the parameters of read_shards (0037-durable-machines.sql), and of the columns of shard_call. */
+/** In the order of the parameters of read_shards (0041-remembered-states.sql), and of the columns of shard_call. */
 const oids = { integer: 23, bigint: 20, bytea: 17, uuid: 2950, text: 25 } as const;
 export type ElementType = keyof typeof oids;
 
@@ -103,6 +104,10 @@ export const byteas = ({ bytes, ends }: Lying): Buffer => {
 
 const typeAt = 8;
 const countAt = 12;
+const types = Object.keys(oids) as ElementType[];
+
+export const typeOf = (array: Buffer): ElementType =>
+  types.find((type) => oids[type] === array.readInt32BE(typeAt)) as ElementType;
 
 /** The bytes of the element that begins at a place, with its length. */
 const elementBytes = (array: Buffer, at: number): number => lengthBytes + Math.max(0, array.readInt32BE(at));
@@ -121,11 +126,42 @@ export const pick = (array: Buffer, places: readonly number[]): Buffer => {
   return Buffer.concat([head, ...picked]);
 };
 
-/** Returns the bytes of an array's elements, or, unless `all` is set, those of the first if all are equal. */
-const toElements = (array: Buffer, all: boolean): { elements: Buffer; count: number; isOne: boolean } => {
+/** Separates texts. `joinAsSQL` never returns it. */
+export const separator = '\u001f';
+const escapes: Readonly<Record<string, string>> = { '"': '\\\\"', '\\': '\\\\\\\\', "'": "''" };
+
+/** An element as it is written in an array in E'…'. */
+const asSQL: Readonly<Record<ElementType, (array: Buffer, from: number, to: number) => string>> = {
+  integer: (array, from) => `${array.readInt32BE(from)}`,
+  bigint: (array, from) => `${array.readBigInt64BE(from)}`,
+  bytea: (array, from, to) => `"\\\\\\\\x${array.toString('hex', from, to)}"`,
+  uuid: (array, from, to) => array.toString('hex', from, to),
+  text: (array, from, to) => {
+    const text = array.toString('utf8', from, to);
+    return `"${text.replace(/["\\']/g, (found) => escapes[found] as string).replaceAll(separator, '\\x1F')}"`;
+  },
+};
+
+/** Returns SQL for one array with the elements of all of these, which have the same type. */
+export const joinAsSQL = (arrays: readonly Buffer[]): string => {
+  const elements: string[] = [];
+  for (const array of arrays) {
+    const write = asSQL[typeOf(array)];
+    for (let at = headBytes; at < array.length; ) {
+      const length = array.readInt32BE(at);
+      const from = at + lengthBytes;
+      at = from + Math.max(0, length);
+      elements.push(length < 0 ? 'NULL' : write(array, from, at));
+    }
+  }
+  return `E'{${elements}}'`;
+};
+
+/** Returns the bytes of an array's elements, or those of the first if all are equal. */
+const toElements = (array: Buffer): { elements: Buffer; count: number; isOne: boolean } => {
   const elements = array.subarray(headBytes);
   const count = array.readInt32BE(countAt);
-  if (count === 0 || all) return { elements, count, isOne: false };
+  if (count === 0) return { elements, count, isOne: false };
   const length = elementBytes(elements, 0);
   // Shifted by the first element, they are the same: so the second is equal to the first, and so on.
   const isOne =
@@ -134,38 +170,29 @@ const toElements = (array: Buffer, all: boolean): { elements: Buffer; count: num
   return isOne ? { elements: elements.subarray(0, length), count: 1, isOne } : { elements, count, isOne };
 };
 
-/** Where the elements of an array are, and SQL for what each row has of them, in the list of a SELECT. */
-export interface InRows {
-  /** The number of the parameter, and the places of the first and of the last element in its array, from 1. */
-  readonly parameter: number;
-  readonly first: number;
-  readonly last: number;
+/** SQL for what each row has of the elements of an array, in the list of a SELECT. */
+interface InRows {
   readonly sql: string;
   /** Whether it is a value that all rows have, instead of unnest() which makes the rows. */
   readonly isValue: boolean;
 }
 
-const types = Object.keys(oids) as ElementType[];
-/** How many parameters `byType` makes. */
-export const typeCount = types.length;
-
 /**
  * Concatenates arrays of the same type: $1 holds all integers, $2 all bigints, and so on in the order of `oids`; null for a type without arrays.
- * Equal elements of an array are sent once, unless `all` is set. `inRows` is for each given array.
+ * Equal elements of an array are sent once. `inRows` is for each given array.
  */
-export const byType = (arrays: readonly Buffer[], all = false): { values: (Buffer | null)[]; inRows: InRows[] } => {
+export const byType = (arrays: readonly Buffer[]): { values: (Buffer | null)[]; inRows: InRows[] } => {
   const parts = types.map(() => ({ count: 0, elements: [] as Buffer[] }));
   const inRows = arrays.map((array) => {
-    const nth = types.findIndex((type) => oids[type] === array.readInt32BE(typeAt));
+    const nth = types.indexOf(typeOf(array));
     const part = parts[nth] as (typeof parts)[number];
     const parameter = nth + 1;
     const first = part.count + 1;
-    const { elements, count, isOne: isValue } = toElements(array, all);
+    const { elements, count, isOne: isValue } = toElements(array);
     part.elements.push(elements);
     part.count += count;
-    const last = part.count;
-    const sql = isValue ? `$${parameter}[${first}]` : `unnest($${parameter}[${first}:${last}])`;
-    return { parameter, first, last, sql, isValue };
+    const sql = isValue ? `$${parameter}[${first}]` : `unnest($${parameter}[${first}:${part.count}])`;
+    return { sql, isValue };
   });
   const values = parts.map(({ count, elements }, nth) =>
     elements.length === 0

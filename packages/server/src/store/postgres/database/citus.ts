@@ -114,7 +114,7 @@ const extendKeys = async (db: TakenConnection): Promise<void> => {
 /** Functions that run on the machine that has an account's rows. */
 const functionsSQL = `
   SELECT oid::regprocedure::text AS name FROM pg_proc
-  WHERE proname IN ('held_floors', 'has_no_writer', 'held_floor', 'with_shards', 'as_prepared', 'read_shards', 'read_together', 'be_durable', 'begin_on_shards') AND pronamespace = current_schema()::regnamespace`;
+  WHERE proname IN ('held_floors', 'has_no_writer', 'held_floor', 'with_shards', 'prepare_on_shard', 'read_shards', 'read_prepared', 'read_together', 'be_durable', 'begin_on_shards') AND pronamespace = current_schema()::regnamespace`;
 
 /** Returns the workers that have fsync or synchronous commits off, or that could not be asked, and what they answered. */
 export const listUnsynced = (db: Connection): Promise<{ name: string; answer: string }[]> =>

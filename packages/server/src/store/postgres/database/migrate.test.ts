@@ -109,7 +109,6 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
     await open(Object.assign(new URL(databaseURL), { username: role, password: role }).href, 'server');
     const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname";
     expect(await asking(databaseURL, functions)).toEqual([
-      { proname: 'as_prepared' },
       { proname: 'be_durable' },
       { proname: 'begin_on_shards' },
       { proname: 'begin_writing' },
@@ -125,7 +124,9 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
       { proname: 'note_owner_of_merged' },
       { proname: 'note_owner_of_user' },
       { proname: 'owner_change_now' },
+      { proname: 'prepare_on_shard' },
       { proname: 'read_event_body' },
+      { proname: 'read_prepared' },
       { proname: 'read_shards' },
       { proname: 'read_together' },
       { proname: 'refuse_audit_change' },

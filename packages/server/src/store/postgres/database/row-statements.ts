@@ -2,6 +2,7 @@
 import { type ElementType, integers } from './arrays.ts';
 
 type Column = readonly [name: string, type: ElementType];
+export type Columns = readonly Column[];
 
 export interface Parts {
   /** SQL for the sent rows, a FROM item named `given`: their `account`, and a column for each array. */
@@ -19,7 +20,7 @@ export interface Parts {
 type ToSQL = (parts: Parts) => string;
 
 export interface RowStatement {
-  readonly columns: readonly Column[];
+  readonly columns: Columns;
   readonly toSQL: ToSQL;
   /** For one PostgreSQL. */
   readonly sql: string;
@@ -41,15 +42,21 @@ export const arraysOf = ({ accounts, columns }: SentRows): Buffer[] => [
   ...columns,
 ];
 
+/** The columns of `given`. */
+const namesOf = (columns: Columns): string[] =>
+  ['account', ...columns.map(([name]) => name)].map((name) => `"${name}"`);
+
 /** With unnest() in the list of a SELECT: in FROM, PostgreSQL stores the elements of each array before it reads them. */
-export const givenBy = (columns: readonly Column[], inRows: readonly string[], from = ''): string =>
-  `(SELECT ${['account', ...columns.map(([name]) => name)].map((name, nth) => `${inRows[nth]} AS "${name}"`).join(', ')}${from}) AS given`;
+export const givenBy = (columns: Columns, inRows: readonly string[], from = ''): string =>
+  `(SELECT ${namesOf(columns)
+    .map((name, nth) => `${inRows[nth]} AS ${name}`)
+    .join(', ')}${from}) AS given`;
 
 type Optional = Partial<Pick<RowStatement, 'one' | 'isPrepared'>>;
 
 /** `columns` are names and types of the arrays after the accounts. */
 export const aboutRows = (
-  columns: readonly Column[],
+  columns: Columns,
   toSQL: ToSQL,
   { one, isPrepared = false }: Optional = {},
 ): RowStatement => ({
@@ -78,10 +85,10 @@ interface Insertion {
 export const insertRows = (
   { given, table }: Parts,
   name: string,
-  columns: readonly Column[],
+  columns: Columns,
   { equal = {}, end = '' }: Insertion = {},
 ): string => {
-  const names = ['account', ...columns.map(([column]) => column)].map((column) => `"${column}"`);
+  const names = namesOf(columns);
   const others = Object.keys(equal).map((column) => `"${column}"`);
   // ON CONFLICT names the table by this alias: a shard has another name.
   return `INSERT INTO ${table(name)} AS "${name}" (${[...names, ...others].join(', ')})
@@ -89,5 +96,5 @@ export const insertRows = (
 };
 
 /** Inserts the sent rows. */
-export const inserting = (name: string, columns: readonly Column[], insertion?: Insertion): RowStatement =>
+export const inserting = (name: string, columns: Columns, insertion?: Insertion): RowStatement =>
   aboutRows(columns, (parts) => insertRows(parts, name, columns, insertion), { isPrepared: true });

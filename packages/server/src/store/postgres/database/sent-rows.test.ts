@@ -64,11 +64,22 @@ const echo = (db: Connected, isPrepared: boolean, rows: readonly Row[]) => {
   });
 };
 
-const awkward = ['', 'NULL', '{"}\\,', "'; DROP TABLE account; --", "\\'", 'ä€🙂', '%1$s %s %', '$1', '\n\t'];
+const awkward = [
+  '',
+  'NULL',
+  '{"}\\,',
+  "'; DROP TABLE account; --",
+  "\\'",
+  'ä€🙂',
+  '%1$s %s %',
+  '$1',
+  '\n\t\u001f\u001e',
+  '\\x1F\\"',
+];
 const rowsOf = (count: number): Row[] =>
   Array.from({ length: count }, (_, nth) => ({
     account: 1 + ((nth * 7) % 5),
-    number: nth % 3 === 0 ? null : 2 ** 40 + nth,
+    number: [null, 2 ** 40 + nth, nth - Number.MAX_SAFE_INTEGER][nth % 3] as number | null,
     text: awkward[nth % awkward.length] as string,
     bytes: ['', '00', '5c7800ff', '27225c'][nth % 4] as string,
     uuid: `00112233-4455-6677-8899-${String(nth).padStart(12, '0')}`,
@@ -98,14 +109,31 @@ describe.each([
   });
 });
 
-test('a session prepares a statement for a shard once for few rows, and once for more', async () => {
+test('values arrive unchanged while standard_conforming_strings is off', async () => {
   await connected(async (db) => {
-    for (const count of [1, 2, 1]) await echo(db, true, rowsOf(count));
-    expect(await preparedIn(db)).toBe(1);
-    for (const count of [5, 1, 20]) await echo(db, true, rowsOf(count));
-    expect(await preparedIn(db)).toBe(2);
-    for (const count of [100, 1, 40, 200]) await echo(db, true, rowsOf(count));
-    expect(await preparedIn(db)).toBe(4);
+    await db.script('SET standard_conforming_strings = off');
+    const rows = rowsOf(40);
+    const told = await echo(db, true, rows);
+    expect(told.map(({ count, ...row }) => row)).toEqual(ordered(rows));
+  });
+});
+
+test('a session prepares a statement for a shard once for one row, once for few, and once for more', async () => {
+  const manyOf = (count: number, account: number) => rowsOf(count).map((row) => ({ ...row, account }));
+  await connected(async (db) => {
+    for (const [odd, even, prepared] of [
+      [1, 0, 1],
+      [1, 1, 2],
+      [2, 1, 3],
+      [3, 2, 4],
+      [16, 3, 4],
+      [17, 2, 5],
+      [256, 17, 6],
+      [5, 20, 6],
+    ] as const) {
+      await echo(db, true, [...manyOf(odd, 1), ...manyOf(even, 2)]);
+      expect(await preparedIn(db)).toBe(prepared);
+    }
   });
 });
 

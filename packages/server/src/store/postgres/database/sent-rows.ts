@@ -1,11 +1,11 @@
 /**
  * Statements about rows that are sent as arrays, of one account or of several. On a Citus cluster these are on one machine, and the same statement
- * runs there on the shards of each (0037-durable-machines.sql): Citus plans a text with one table and `account = $1` once for a
+ * runs there on the shards of each (0041-remembered-states.sql): Citus plans a text with one table and `account = $1` once for a
  * connection, and any other each time, which takes longer than it runs (test/citus/README.md).
  */
 import type { AccountConnection, TakenConnection } from './connection.ts';
 import { arraysOf, type SentRows } from './row-statements.ts';
-import { toShards } from './shard-calls.ts';
+import { type ShardCall, toShards } from './shard-calls.ts';
 
 /** A connection that says whether it is to a cluster. */
 export interface SpreadConnection extends AccountConnection, Pick<TakenConnection, 'isSpread' | 'accountInTexts'> {
@@ -19,11 +19,15 @@ export interface SpreadConnection extends AccountConnection, Pick<TakenConnectio
  */
 const accountIn = (db: SpreadConnection): number => db.accountInTexts(db.shardOf(db.account), db.account);
 /** With count(*) there is a row, also when that account is gone. */
-const readShardsSQL = (db: SpreadConnection): string => `
-  SELECT read_shards($1, $2, $3, $4, $5, $6, $7, $8, $9) AS rows, count(*) FROM account_position WHERE account = ${accountIn(db)}`;
-const writeShardsSQL = (db: SpreadConnection): string => `
-  INSERT INTO shard_call (account, "mustReturn", ours, sqls, tables, bounds, integers, bigints, byteas, uuids, texts)
-  VALUES (${accountIn(db)}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+const readShardsSQL = (db: SpreadConnection, { isPrepared }: ShardCall): string => `
+  SELECT ${isPrepared ? 'read_prepared($1, $2, $3, $4, $5, $6)' : 'read_shards($1, $2, $3, $4, $5, $6, $7, $8)'} AS rows, count(*)
+  FROM account_position WHERE account = ${accountIn(db)}`;
+const writeShardsSQL = (db: SpreadConnection, { isPrepared }: ShardCall): string =>
+  isPrepared
+    ? `INSERT INTO shard_call (account, "mustReturn", ours, tables, keys, kinds, prepared, arguments)
+       VALUES (${accountIn(db)}, $1, $2, $3, $4, $5, $6, $7)`
+    : `INSERT INTO shard_call (account, "mustReturn", ours, sqls, tables, integers, bigints, byteas, uuids, texts)
+       VALUES (${accountIn(db)}, $1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 /** For a cluster: the text that Citus plans once, and its values, if the statement has one and the rows are of one account. */
 const toOne = ({ statement: { one }, accounts, columns }: SentRows) =>
@@ -38,8 +42,8 @@ export const readRows = async <Row>(db: SpreadConnection, sent: SentRows): Promi
   if (!db.isSpread) return db.all<Row>(sent.statement.sql, arraysOf(sent));
   const one = toOne(sent);
   if (one) return db.all<Row>(...one);
-  const { args } = toShards(db.shardOf, [sent]);
-  const { rows } = await db.one<{ rows: Row[] | null }>(readShardsSQL(db), args);
+  const call = toShards(db.shardOf, [sent]);
+  const { rows } = await db.one<{ rows: Row[] | null }>(readShardsSQL(db, call), call.args);
   return rows ?? [];
 };
 
@@ -57,18 +61,19 @@ export const writeRows = async (db: SpreadConnection, ...sent: readonly [SentRow
     await db.run(...one);
     return;
   }
-  const stored = await db.run(writeShardsSQL(db), [null, ...toShards(db.shardOf, sent).args]);
+  const call = toShards(db.shardOf, sent);
+  const stored = await db.run(writeShardsSQL(db, call), [null, ...call.args]);
   if (stored !== 0) throw new Error('a row of shard_call was stored: its trigger did not run the statements');
 };
 
 /**
  * For a cluster: runs statements as one command. Returns whether the last one returned a row for each row that it was sent. If not, the caller must
- * roll back: some shards were not written, and `shard_call` has a row (0036-prepared-once.sql).
+ * roll back: some shards were not written, and `shard_call` has a row (0041-remembered-states.sql).
  */
 export const writeIfAllReturned = async (
   db: SpreadConnection,
   ...sent: readonly [SentRows, ...SentRows[]]
 ): Promise<boolean> => {
-  const { args, counts } = toShards(db.shardOf, sent);
-  return (await db.run(writeShardsSQL(db), [counts, ...args])) === 0;
+  const call = toShards(db.shardOf, sent);
+  return (await db.run(writeShardsSQL(db, call), [call.counts, ...call.args])) === 0;
 };

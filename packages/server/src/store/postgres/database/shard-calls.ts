@@ -1,6 +1,8 @@
-/** Builds the calls that run statements about sent rows on the shards of a cluster (0036-prepared-once.sql). */
-import { byType, type InRows, pick, typeCount } from './arrays.ts';
-import { arraysOf, givenBy, type SentRows } from './row-statements.ts';
+/** Builds the calls that run statements about sent rows on the shards of a cluster (0041-remembered-states.sql). */
+import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../../bounded-map.ts';
+import { byType, type ElementType, joinAsSQL, pick, separator, typeOf } from './arrays.ts';
+import { arraysOf, type Columns, givenBy, type Parts, type RowStatement, type SentRows } from './row-statements.ts';
 
 /** Accounts with equal numbers have their rows in the same shards. */
 type ShardOf = (account: number) => number;
@@ -48,16 +50,10 @@ const namingTables = () => {
   return { tables, table };
 };
 
-/**
- * The arguments of read_shards, and the columns of shard_call after its account and `mustReturn`: for each shard an account, the SQL of all statements
- * (for each shard, or one text that is prepared), the tables that the SQL names, the bounds of each shard, and the values of all arrays, one array of each
- * type.
- */
-type ToShards = (shards: readonly (readonly SentRows[])[]) => unknown[];
-
 const accountsOf = (shards: readonly (readonly SentRows[])[]) => shards.map(([first]) => first?.accounts[0]);
 
-const planned: ToShards = (shards) => {
+/** The arguments of read_shards: the SQL of all statements, for each shard, and the values of all arrays, one array of each type. */
+const planned = (shards: readonly (readonly SentRows[])[]) => {
   const { values, inRows } = byType(shards.flat().flatMap(arraysOf));
   const { tables, table } = namingTables();
   let at = 0;
@@ -76,7 +72,7 @@ const planned: ToShards = (shards) => {
       }),
     ),
   );
-  return [accountsOf(shards), sqls, tables, null, ...values];
+  return [accountsOf(shards), sqls, tables, ...values];
 };
 
 /** Limits of what a prepared command gets of a shard for each of its statements, because the values become text. */
@@ -96,70 +92,147 @@ const mayBePrepared = (shards: readonly (readonly SentRows[])[]): boolean =>
   );
 
 /**
- * Up to so many rows of each shard are read by their places, and more with unnest(), whose set-up takes longer and each row less. To store one event
- * PostgreSQL took 82 µs by place and 109 with unnest(); two: 102 and 127; eight: 206 and 230; sixteen: 393 and 399; 32: 878 and 806.
+ * How a shard's text reads the rows that it is sent. 'one': each statement has one row, and the places of its values are constants. 'few': the places are a
+ * parameter. 'many': unnest(), whose set-up takes longer and each row less. To store an event of a known user, PostgreSQL took 44 µs as one and 57 as few. In other
+ * runs, one row took 82 µs as few and 109 as many; eight: 206 and 230; sixteen: 393 and 399; 32: 878 and 806.
  */
-const mostByPlace = 16;
+type Kind = 'one' | 'few' | 'many';
+const mostFew = 16;
 
-/**
- * All shards of a call have the same text, of two: for few rows and for more. $6 has for each statement how many rows it is sent, then for each of its
- * arrays how many elements of the parameter come before it (as_prepared).
- */
-const preparedSQL = (statements: readonly SentRows[], inRows: readonly InRows[], isFew: boolean) => {
-  const { tables, table } = namingTables();
-  let bound = 0;
-  const next = () => {
-    bound += 1;
-    return `$6[1][${bound}]`;
-  };
-  let at = 0;
-  const sqls = statements.map(({ statement: { columns, toSQL } }) => {
-    const count = next();
-    const own = inRows.slice(at, at + 1 + columns.length).map(({ parameter }) => {
-      const before = next();
-      return isFew ? `$${parameter}[${before} + nth]` : `unnest($${parameter}[${before} + 1:${before} + ${count}])`;
-    });
-    at += own.length;
-    const from = isFew ? ` FROM generate_series(1, ${count}) AS nth` : '';
-    return toSQL({ given: givenBy(columns, own, from), count, table });
-  });
-  return { sql: joined(sqls), tables };
+const kindOf = (parts: readonly SentRows[]): Kind => {
+  const most = Math.max(...parts.map(({ accounts }) => accounts.length));
+  if (most > mostFew) return 'many';
+  return most === 1 ? 'one' : 'few';
 };
 
-/** For a shard: the places of its first and last value in each array of the call, then $6. */
-const boundsOf = (parts: readonly SentRows[], inRows: readonly InRows[]): number[] => {
-  // A shard's values of one type are contiguous.
-  const pieces = Array.from({ length: typeCount }, (_, type) =>
-    inRows.filter(({ parameter }) => parameter === type + 1),
-  );
-  const begins = pieces.map(([first]) => first?.first ?? 1);
-  let at = 0;
-  return [
-    ...pieces.flatMap((piece, type) => [begins[type] as number, piece.at(-1)?.last ?? 0]),
-    ...parts.flatMap(({ accounts, columns }) => {
-      const own = inRows.slice(at, at + 1 + columns.length);
-      at += own.length;
-      return [accounts.length, ...own.map(({ parameter, first }) => first - (begins[parameter - 1] as number))];
+/** Where the elements of an array are: in the parameter for their type, after so many others. */
+interface Place {
+  readonly type: ElementType;
+  readonly before: number;
+}
+
+/** The arrays of a shard by type, in the order of the parameters, and the places of each statement's arrays. */
+const arrange = (parts: readonly SentRows[]) => {
+  const arrays = new Map<ElementType, Buffer[]>();
+  const counts = new Map<ElementType, number>();
+  const places = parts.map((part) =>
+    arraysOf(part).map((array): Place => {
+      const type = typeOf(array);
+      const before = counts.get(type) ?? 0;
+      counts.set(type, before + part.accounts.length);
+      arrays.set(type, [...(arrays.get(type) ?? []), array]);
+      return { type, before };
     }),
-  ];
+  );
+  return { arrays, places };
 };
 
-const prepared: ToShards = (shards) => {
-  const { values, inRows } = byType(shards.flat().flatMap(arraysOf), true);
-  const [statements = []] = shards;
-  const isFew = shards.every((parts) => parts.every(({ accounts }) => accounts.length <= mostByPlace));
-  const { sql, tables } = preparedSQL(statements, inRows, isFew);
-  const width = statements.reduce((sum, { columns }) => sum + 1 + columns.length, 0);
-  const bounds = shards.map((parts, nth) => boundsOf(parts, inRows.slice(nth * width, (nth + 1) * width)));
-  return [accountsOf(shards), [sql], tables, bounds, ...values];
+/** What follows the name of a statement in PREPARE, the tables that it names, and a key for both. */
+interface PreparedText {
+  readonly key: string;
+  readonly sql: string;
+  readonly tables: readonly string[];
+}
+
+/** Each parameter holds the arrays of one type. For 'few' and 'many', one more holds for each statement a count of rows, and what comes before each array. */
+const toText = (parts: readonly SentRows[], kind: Kind): PreparedText => {
+  const { arrays, places } = arrange(parts);
+  const types = [...arrays.keys()];
+  const { tables, table } = namingTables();
+  let sent = 0;
+  const nextSent = () => {
+    sent += 1;
+    return `$${types.length + 1}[${sent}]`;
+  };
+  const givenTo = (columns: Columns, own: readonly Place[]): Pick<Parts, 'given' | 'count'> => {
+    const parameter = (place: Place) => `$${types.indexOf(place.type) + 1}`;
+    if (kind === 'one') {
+      const inRows = own.map((place) => `${parameter(place)}[${place.before + 1}]`);
+      return { given: givenBy(columns, inRows), count: '1' };
+    }
+    const count = nextSent();
+    const inRows = own.map((place) => {
+      const before = nextSent();
+      return kind === 'few'
+        ? `${parameter(place)}[${before} + nth]`
+        : `unnest(${parameter(place)}[${before} + 1:${before} + ${count}])`;
+    });
+    return {
+      given: givenBy(columns, inRows, kind === 'few' ? ` FROM generate_series(1, ${count}) AS nth` : ''),
+      count,
+    };
+  };
+  const sqls = parts.map(({ statement: { columns, toSQL } }, nth) =>
+    toSQL({ ...givenTo(columns, places[nth] as Place[]), table }),
+  );
+  const parameters = [...types, ...(sent > 0 ? ['integer'] : [])].map((type) => `${type}[]`);
+  const sql = `(${parameters.join(', ')}) AS ${joined(sqls)}`;
+  const key = createHash('sha256').update(`${tables} ${sql}`).digest('hex').slice(0, 16);
+  return { key, sql, tables };
 };
 
-export const toShards = (shardOf: ShardOf, sent: readonly SentRows[]) => {
+const numbers = new WeakMap<RowStatement, number>();
+let numbered = 0;
+const numberOf = (statement: RowStatement): number => {
+  const known = numbers.get(statement);
+  if (known !== undefined) return known;
+  numbered += 1;
+  numbers.set(statement, numbered);
+  return numbered;
+};
+
+/** By kind and statements, which are constants: only tests make many. */
+const texts = new BoundedMap<string, PreparedText>(1_000);
+
+const textOf = (parts: readonly SentRows[], kind: Kind): PreparedText => {
+  const name = `${kind} ${parts.map(({ statement }) => numberOf(statement))}`;
+  const text = texts.get(name) ?? toText(parts, kind);
+  texts.set(name, text);
+  return text;
+};
+
+/** The values of a text's parameters as SQL. */
+const valuesAsSQL = (parts: readonly SentRows[], kind: Kind): string => {
+  const { arrays, places } = arrange(parts);
+  const values = [...arrays.values()].map(joinAsSQL);
+  if (kind === 'one') return values.join();
+  const sent = parts.flatMap(({ accounts }, nth) => [
+    accounts.length,
+    ...(places[nth] as Place[]).map(({ before }) => before),
+  ]);
+  return [...values, `'{${sent}}'`].join();
+};
+
+/** The arguments of read_prepared. All texts name the same tables, in the same order. */
+const prepared = (shards: readonly (readonly SentRows[])[]) => {
+  const found: PreparedText[] = [];
+  const kinds: number[] = [];
+  const values = shards.map((parts) => {
+    const kind = kindOf(parts);
+    const text = textOf(parts, kind);
+    const known = found.indexOf(text);
+    kinds.push(known < 0 ? found.push(text) : known + 1);
+    return valuesAsSQL(parts, kind);
+  });
+  const keys = found.map(({ key }) => key);
+  const sqls = found.map(({ sql }) => sql).join(separator);
+  return [accountsOf(shards), found[0]?.tables, keys, kinds, sqls, values.join(separator)];
+};
+
+export interface ShardCall {
+  /** Whether the arguments are those of read_prepared, not of read_shards; these are also columns of shard_call. */
+  readonly isPrepared: boolean;
+  readonly args: readonly unknown[];
+  /** For each shard, how many rows the last statement is sent. */
+  readonly counts: readonly number[];
+}
+
+export const toShards = (shardOf: ShardOf, sent: readonly SentRows[]): ShardCall => {
   const shards = byShard(shardOf, sent);
+  const isPrepared = mayBePrepared(shards);
   return {
-    /** The arguments of read_shards, and the columns of shard_call after `mustReturn`. */
-    args: mayBePrepared(shards) ? prepared(shards) : planned(shards),
-    /** For each shard, how many rows the last statement is sent. */
-    counts: shards.map((parts) => parts.at(-1)?.accounts.length),
+    isPrepared,
+    args: isPrepared ? prepared(shards) : planned(shards),
+    counts: shards.map((parts) => parts.at(-1)?.accounts.length ?? 0),
   };
 };

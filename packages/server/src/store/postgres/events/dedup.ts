@@ -9,7 +9,7 @@
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
-import { aboutRows, inserting, insertRows, type SentRows } from '../database/row-statements.ts';
+import { aboutRows, insertRows, type SentRows } from '../database/row-statements.ts';
 import { readRows } from '../database/sent-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -65,8 +65,19 @@ const remembering = aboutRows(
   { isPrepared: true },
 );
 
-// Returns a row for each key that was not there. PL/pgSQL counts no rows of an EXECUTE of an INSERT without RETURNING.
-const storing = inserting('event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING 1 AS stored' });
+// Returns a row for each key that was not there, if the day and the catalogues of its account are the given ones. Each change of an account's settings increases
+// `catalogues`, too (nextVersion in catalogues.ts). PL/pgSQL counts no rows of an EXECUTE of an INSERT without RETURNING.
+const storing = aboutRows(
+  [...repeatColumns, ['clockDay', 'integer'], ['version', 'bigint']],
+  (parts) =>
+    insertRows(parts, 'event_repeat', repeatColumns, {
+      end: `
+      WHERE (SELECT (p.day, p."clockDay", p.catalogues) = (given.day, given."clockDay", given.version)
+        FROM ${parts.table('account_position')} p WHERE p.account = given.account)
+      ON CONFLICT DO NOTHING RETURNING 1 AS stored`,
+    }),
+  { isPrepared: true },
+);
 
 const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
 const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
@@ -74,11 +85,12 @@ const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
   uuids(sent, ({ key }) => key),
 ];
 /** All transactions insert in the same order, so that no two wait for each other. */
-const keyRows = (db: Transaction, sent: readonly SentEvent[]): Omit<SentRows, 'statement'> => {
-  const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
-  const days = integers(ordered, ({ account }) => db.of(account).currentDay.day);
-  return { accounts: accountsOf(ordered), columns: [...columnsOf(ordered), days] };
-};
+const inOrder = (sent: readonly SentEvent[]) =>
+  [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
+const keyColumns = (db: Transaction, ordered: readonly SentEvent[]) => [
+  ...columnsOf(ordered),
+  integers(ordered, ({ account }) => db.of(account).currentDay.day),
+];
 const toKey = (hexadecimal: string) => Buffer.from(hexadecimal, 'hex').toString('latin1');
 
 /** The repeats that a database may hold. */
@@ -133,7 +145,12 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
 
     /** Stores the keys under their accounts' current days. Returns a function that reports whether an event was new: no other server stored it first. */
     async remember(db: Transaction, sent: readonly SentEvent[]) {
-      const rows = await readRows<{ repeated: string }>(db, { statement: remembering, ...keyRows(db, sent) });
+      const ordered = inOrder(sent);
+      const rows = await readRows<{ repeated: string }>(db, {
+        statement: remembering,
+        accounts: accountsOf(ordered),
+        columns: keyColumns(db, ordered),
+      });
       const digits = 2 * keyBytes;
       const keys = new Set<string>();
       for (const { repeated } of rows)
@@ -141,8 +158,18 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       return (event: SentEvent) => !keys.has(event.key);
     },
 
-    /** Returns a statement that stores the keys, to be run in one command with others. It returns a row for each event that is new. */
-    storing: (db: Transaction, sent: readonly SentEvent[]): SentRows => ({ statement: storing, ...keyRows(db, sent) }),
+    /**
+     * Returns a statement that stores the keys, to be run in one command with others. It returns a row for each event that is new, if the state of its account is
+     * still that with which the transaction began.
+     */
+    storing(db: Transaction, sent: readonly SentEvent[]): SentRows {
+      const ordered = inOrder(sent);
+      const states = [
+        integers(ordered, ({ account }) => db.of(account).begun.clockDay),
+        bigints(ordered, ({ account }) => db.of(account).begun.version),
+      ];
+      return { statement: storing, accounts: accountsOf(ordered), columns: [...keyColumns(db, ordered), ...states] };
+    },
 
     /** Returns the name under which a request is stored, hashed, once its contact is erased. */
     requestName: (request: SentRequest): string => requestKeyName(request.user, requestKey(request)),

@@ -127,11 +127,17 @@ const insertingEvents = inserting('event', [
 
 /** How many transactions of this server store the keys of repeats before the events, after one that met a repeat. */
 const carefulAfterRepeat = 100;
+/**
+ * How many transactions of this server read the states of their accounts, after one that ran again because it had not read them: a state had changed, or it had an
+ * event that was refused or sent twice, or a new ID.
+ */
+const readingAfterNeed = 100;
 
 export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }: EventParts) => {
   let carefulLeft = 0;
-  /** Batches of transactions that met a repeat. They store the keys first when they run again. */
-  const withRepeats = new WeakSet<EventBatch>();
+  let readingLeft = 0;
+  /** Batches of transactions that stored fewer keys than they have events. They store the keys first when they run again. */
+  const keysFirst = new WeakSet<EventBatch>();
 
   /**
    * Looks up the contacts and claims that events of an account name. Returns a function that resolves an event that names one, or returns
@@ -358,7 +364,29 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
    */
   const mayAssumeNew = (db: Transaction, entries: readonly Entry[], checks: EventChecks): boolean =>
     db.isSpread &&
-    !entries.some((entry) => entry.contact !== null || mayHaveNewID(entry, checks) || withRepeats.has(entry.batch));
+    !entries.some((entry) => entry.contact !== null || mayHaveNewID(entry, checks) || keysFirst.has(entry.batch));
+
+  /**
+   * Returns how a transaction of these batches begins. It assumes the states that are remembered, unless one of the last transactions could not. Sequences are
+   * drawn at once if all users are known, because otherwise they must be drawn later. Counts the transactions.
+   */
+  const beginningOf = (batches: readonly EventBatch[]) => {
+    const changesOwners = batches.some(({ events }) => events.some(namesContact));
+    const assumesStates = !changesOwners && carefulLeft === 0 && readingLeft === 0;
+    if (readingLeft > 0) readingLeft -= 1;
+    const areKnown = batches.every(({ account, events }) =>
+      events.every(({ userUUID }) => userUUID !== null && users.known({ account, userUUID })),
+    );
+    const count = batches.reduce((sum, { events }) => sum + events.length, 0);
+    return { changesOwners, assumesStates, sequences: areKnown ? count : 0 };
+  };
+
+  /** Ends an attempt with states that are assumed. */
+  const requireStates = (db: Transaction): void => {
+    if (!db.areAssumed) return;
+    readingLeft = readingAfterNeed;
+    throw new Overtaken();
+  };
 
   /** Returns whether a transaction that may assume this must store the keys first nevertheless, and counts it if so. */
   const takeCareful = (): boolean => {
@@ -367,20 +395,23 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     return true;
   };
 
-  /** If an event is a repeat, the transaction must run again. */
+  /** If an event is a repeat, or an account's state is no longer the one that this transaction began with, the transaction must run again. */
   const writeNew = async (
     db: Transaction,
     entries: readonly Entry[],
     rows: readonly [SentRows, ...SentRows[]],
   ): Promise<void> => {
     if (await writeIfAllReturned(db, ...rows, dedup.storing(db, entries.map(sentOf)))) return;
-    for (const { batch } of entries) withRepeats.add(batch);
+    for (const { batch } of entries) keysFirst.add(batch);
+    requireStates(db);
     throw new Overtaken();
   };
 
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
     const assumesNew = mayAssumeNew(db, entries, checks) && !takeCareful();
-    note(entries, await users.create(db, soughtUsers(entries), { time, withEvent: true }));
+    if (!assumesNew) requireStates(db);
+    const sought = soughtUsers(entries);
+    note(entries, await users.create(db, sought, { time, withEvent: true }));
     const both = entries.filter(isOfBoth);
     const seen = new Set(entries.flatMap(({ user }) => user ?? []));
     const [seenNow] = await Promise.all([
@@ -396,9 +427,12 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
       ),
     ]);
     const links = await findLinks(db, both);
+    // Another transaction may have held the row of a user that this one locks: the user's events get sequences that are drawn after that.
+    const locksRows =
+      !assumesNew || sought.length > 0 || seenNow.length > 0 || entries.some(({ named }) => named !== null);
     const [isNew, drawn] = await Promise.all([
       assumesNew ? () => true : dedup.remember(db, entries.map(sentOf)),
-      drawSequences(db, entries.length + links.size),
+      locksRows || db.sequences.length < entries.length ? drawSequences(db, entries.length + links.size) : db.sequences,
     ]);
 
     const listing = users.listChanged(db, seenNow, drawn[0] as number);
@@ -441,13 +475,18 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
   };
 
   /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */
-  return async (db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
+  const keepEvents = async (db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
     const time = Math.max(...batches.map(({ receivedTime }) => receivedTime));
     for (const account of distinct(batches.map(({ account }) => account))) db.of(account).dayOf(time);
     const lists = await toEntries(db, batches);
-    const checks = await examine(db, lists.flat());
-    const left = lists.flat().filter(({ outcome }) => outcome === undefined);
+    const all = lists.flat();
+    const checks = await examine(db, all);
+    const left = all.filter(({ outcome }) => outcome === undefined);
+    // Nothing is stored of the others, so nothing would find out that a state has changed.
+    if (left.length < all.length) requireStates(db);
     if (left.length > 0) await keep(db, left, checks, time);
     return lists.map((entries) => entries.map(({ outcome }) => outcome as EventOutcome));
   };
+
+  return { keepEvents, beginningOf };
 };

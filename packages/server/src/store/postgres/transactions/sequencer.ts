@@ -45,7 +45,7 @@ export interface AccountState extends DayUnderWay, CatalogueSettings, Pick<Liste
 }
 
 /** The state of an account when a transaction begins; on a cluster, also the shard of `account_position` that has it. */
-export type BegunState = AccountState & { readonly shard?: number };
+type BegunState = AccountState & { readonly shard?: number };
 
 export const stateSQL =
   'SELECT account, day, "clockDay", catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account_position';
@@ -57,15 +57,29 @@ export interface Beginning {
   readonly changesOwners: boolean;
   /** How long it waits for a lock, if not as long as others. */
   readonly patienceMilliseconds?: number | undefined;
+  /** For a cluster: states of accounts that need not be read, because the transaction will find out whether they are still the same. */
+  readonly assumed?: ReadonlyMap<number, AccountState> | undefined;
+  /** For a cluster: how many sequences to draw. */
+  readonly sequences?: number | undefined;
+}
+
+export interface BegunWriting {
+  /** The states that were read, and those that are assumed. An account that is gone has none, unless it is assumed. */
+  readonly states: ReadonlyMap<number, BegunState>;
+  /** Ascending, and greater than all that were drawn before the transaction began. */
+  readonly sequences: readonly number[];
 }
 
 type Begun = Pick<TakenConnection, 'isSpread' | 'script' | 'all'>;
+
+const byAccount = (states: readonly BegunState[]): ReadonlyMap<number, BegunState> =>
+  new Map(states.map((state) => [state.account, state]));
 
 const beginHere = async (
   db: Begun,
   { mode, patienceMilliseconds }: Beginning,
   accounts: readonly number[],
-): Promise<BegunState[]> => {
+): Promise<BegunWriting> => {
   const patience = patienceMilliseconds === undefined ? '' : `SET LOCAL lock_timeout = ${patienceMilliseconds};`;
   const take = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   const locks = accounts.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
@@ -77,42 +91,59 @@ const beginHere = async (
       SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order`),
     db.all<BegunState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [integers(accounts, (account) => account)]),
   ]);
-  return states;
+  return { states: byAccount(states), sequences: [] };
 };
+
+/** A state as begin_on_shards writes it. */
+const toState = (text: string): AccountState => {
+  const [account, day, clockDay, version, strict, browserCatalogue, nextEventID] = text.split(' ');
+  return {
+    account: Number(account),
+    day: Number(day),
+    clockDay: Number(clockDay),
+    version: Number(version),
+    strict: strict === 't',
+    browserCatalogue: browserCatalogue === 't',
+    nextEventID: Number(nextEventID),
+  };
+};
+
+const toNumbers = (text: string | null): number[] => (text ? text.split(' ').map(Number) : []);
 
 /** On a cluster, the accounts are on one machine, and the transaction takes its locks there too. */
 const beginOnWorker = async (
   db: Begun,
-  { mode, changesOwners, patienceMilliseconds }: Beginning,
+  { mode, changesOwners, patienceMilliseconds, assumed, sequences: count = 0 }: Beginning,
   accounts: readonly number[],
-): Promise<BegunState[]> => {
+): Promise<BegunWriting> => {
   const patience = patienceMilliseconds === undefined ? null : `${patienceMilliseconds}ms`;
-  const [, states] = await Promise.all([
+  const unknown = accounts.filter((account) => !assumed?.has(account));
+  const [, [begun]] = await Promise.all([
     db.script('BEGIN'),
-    db.all<BegunState>('SELECT * FROM begin_writing($1, $2, $3, $4)', [
-      accounts,
-      mode === 'alone',
-      changesOwners,
-      patience,
-    ]),
+    db.all<{ shards: string; states: string | null; sequences: string | null }>(
+      'SELECT * FROM begin_writing($1, $2, $3, $4, $5, $6)',
+      [accounts, unknown, mode === 'alone', changesOwners, patience, count],
+    ),
   ]);
-  return states;
+  const { shards, states, sequences } = begun as NonNullable<typeof begun>;
+  const shardOf = new Map(toNumbers(shards).map((shard, nth) => [accounts[nth], shard]));
+  const read = states ? states.split(',').map(toState) : [];
+  const all = [...(assumed?.values() ?? []), ...read];
+  return {
+    states: byAccount(all.map((state) => ({ ...state, shard: shardOf.get(state.account) as number }))),
+    sequences: toNumbers(sequences),
+  };
 };
 
-/** Begins a transaction that writes rows of these accounts, beside others or while no other writes them. Returns their states. */
-export const beginWriting = async (
-  db: Begun,
-  beginning: Beginning,
-  accounts: readonly number[],
-): Promise<ReadonlyMap<number, BegunState>> => {
+/** Begins a transaction that writes rows of these accounts, beside others or while no other writes them. */
+export const beginWriting = (db: Begun, beginning: Beginning, accounts: readonly number[]): Promise<BegunWriting> => {
   const begin = db.isSpread ? beginOnWorker : beginHere;
   // Ascending, so that no two transactions wait for each other.
-  const states = await begin(
+  return begin(
     db,
     beginning,
     [...accounts].sort((a, b) => a - b),
   );
-  return new Map(states.map((state) => [state.account, state]));
 };
 
 /** Draws numbers from a PostgreSQL sequence; they are ascending, and greater than all drawn before. */
@@ -127,7 +158,7 @@ export const drawNumbers = async (
     `SELECT string_agg(nextval('${numbers}')::text, ' ') AS drawn FROM generate_series(1, $1)`,
     [count],
   );
-  return drawn.split(' ').map(Number);
+  return toNumbers(drawn);
 };
 
 export const drawSequences = (db: Connection, count: number): Promise<number[]> =>

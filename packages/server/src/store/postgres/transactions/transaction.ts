@@ -19,7 +19,7 @@ import { forgetDays, mostDays, prepareDay } from '../events/partitions.ts';
 import {
   type AccountState,
   type Beginning,
-  type BegunState,
+  type BegunWriting,
   beginWriting,
   readLast,
   readSettled,
@@ -35,6 +35,8 @@ export interface Transaction
   readonly currentDay: DayUnderWay;
   /** The account's state when this transaction began. */
   readonly begun: AccountState;
+  /** Sequences that were drawn when it began; none unless `Options.sequences` asked for them. What must follow what a locked row holds needs later ones. */
+  readonly sequences: readonly number[];
   of(account: number): Transaction;
   /** Accounts with equal numbers have their rows in the same shards. */
   shardOf(account: number): number;
@@ -45,6 +47,11 @@ export interface Transaction
   dayOf(receivedTime: number): number;
   /** Ends this attempt unless no other transaction writes rows of the account; the work then runs again, alone. */
   requireAlone(): void;
+  /**
+   * Whether some of the states are those that the server remembers. Then the work must throw Overtaken, or store nothing if a state has changed. After Overtaken
+   * it runs again, with states that are read.
+   */
+  readonly areAssumed: boolean;
   /** Calls `remember` after the commit, to update what is held in memory. */
   whenCommitted(remember: () => void): void;
   /** Runs the work in a savepoint. When it throws a Refusal, only what the work has written is rolled back. Rethrows. */
@@ -136,7 +143,14 @@ export const withConnection = async <Value>(
   }
 };
 
-interface Options extends Partial<Pick<Beginning, 'changesOwners' | 'patienceMilliseconds'>> {
+/** For a cluster: the states that accounts had in transactions of this server. */
+export type RememberedStates = Map<number, AccountState>;
+
+interface Options extends Partial<Pick<Beginning, 'changesOwners' | 'patienceMilliseconds' | 'sequences'>> {
+  /** Receives the states that are read. */
+  readonly remembered?: RememberedStates | undefined;
+  /** Whether the transaction begins without reading the states that are remembered. Only then, `sequences` are drawn at once. */
+  readonly assumesStates?: boolean | undefined;
   /** Receives how long the statement COMMIT took, in seconds. */
   readonly onCommit?: (seconds: number) => void;
 }
@@ -146,13 +160,20 @@ type Mode = Beginning['mode'];
 type Accounts = number | readonly number[];
 const listOf = (accounts: Accounts): readonly number[] => (typeof accounts === 'number' ? [accounts] : accounts);
 
+interface Begun extends BegunWriting {
+  readonly areAssumed: boolean;
+  readonly remembering: (() => void)[];
+}
+
 const createTransaction = (
   db: TakenConnection,
   mode: Mode,
-  { states, remembering }: { states: ReadonlyMap<number, BegunState>; remembering: (() => void)[] },
+  { states, sequences, areAssumed, remembering }: Begun,
 ): ((account: number) => Transaction) => {
   const shared = {
     ...db,
+    sequences,
+    areAssumed,
     requireAlone() {
       if (mode !== 'alone') throw new NotAlone('this must run alone');
     },
@@ -195,16 +216,32 @@ const createTransaction = (
   return of;
 };
 
+const statesIn = (remembered: RememberedStates, accounts: readonly number[]): Map<number, AccountState> => {
+  const states = new Map<number, AccountState>();
+  for (const account of accounts) {
+    const state = remembered.get(account);
+    if (state) states.set(account, state);
+  }
+  return states;
+};
+
 const carryOut = async <Value>(
   db: TakenConnection,
   mode: Mode,
   accounts: readonly number[],
   work: (transaction: Transaction) => Promise<Value>,
-  { changesOwners = true, patienceMilliseconds, onCommit }: Options,
+  { changesOwners = true, patienceMilliseconds, sequences, remembered, assumesStates, onCommit }: Options,
 ): Promise<Value> => {
-  const states = await beginWriting(db, { mode, changesOwners, patienceMilliseconds }, accounts);
-  const remembering: (() => void)[] = [];
-  const value = await work(createTransaction(db, mode, { states, remembering })(accounts[0] as number));
+  const assumed = remembered && assumesStates ? statesIn(remembered, accounts) : undefined;
+  const areAssumed = assumed !== undefined && assumed.size > 0;
+  const beginning = { mode, changesOwners, patienceMilliseconds, assumed, sequences: areAssumed ? sequences : 0 };
+  const begun = await beginWriting(db, beginning, accounts);
+  const rememberStates = () => {
+    for (const [account, state] of begun.states) if (!assumed?.has(account)) remembered?.set(account, state);
+  };
+  // First, because the work may forget some of them.
+  const remembering = [rememberStates];
+  const value = await work(createTransaction(db, mode, { ...begun, areAssumed, remembering })(accounts[0] as number));
   const began = performance.now();
   await db.commit();
   onCommit?.((performance.now() - began) / 1_000);
@@ -263,10 +300,15 @@ export const write = async <Value>(
   const list = listOf(accounts);
   let conflicts = 0;
   let dayTries = 0;
+  let { assumesStates } = options;
   for (;;) {
     try {
-      return await withConnection(pool, list[0] as number, (db) => carryOut(db, mode, list, work, options));
+      return await withConnection(pool, list[0] as number, (db) =>
+        carryOut(db, mode, list, work, { ...options, assumesStates }),
+      );
     } catch (error) {
+      // A state that has changed may be the cause.
+      assumesStates = false;
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work, options);
       if (error instanceof DaysMissing || error instanceof OtherDay) {
         dayTries += 1;
