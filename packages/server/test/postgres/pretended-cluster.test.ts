@@ -1,7 +1,9 @@
 // Commits of several accounts by the statements for a cluster, on a PostgreSQL that pretends to have Citus.
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { untilWaiting } from '../fixtures/postgres/asking.ts';
 import { asking, newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
@@ -135,6 +137,52 @@ test('states that are remembered are not read, until a transaction finds that on
     expect(await countWhile(often)).toEqual({ begun: 110, states: 100 });
   } finally {
     for (const store of servers) await store.close();
+  }
+});
+
+test('accounts that are gone, though their states are remembered, hold up no others', async () => {
+  const { databaseURL, servers } = await openServers(1);
+  const [store] = servers as [Store];
+  try {
+    const time = nextStart();
+    const sites: Site[] = [];
+    for (let nth = 0; nth < 6; nth += 1) sites.push(await createSite(store, { time }));
+    const logAll = () => Promise.allSettled(sites.map(({ server }) => server.log({})));
+    for (const _ of [1, 2, 3]) await logAll();
+    const gone = sites.slice(0, 4).map(({ account }) => account);
+    await asking(databaseURL, `DELETE FROM account_position WHERE account IN (${gone})`);
+    const before = await asking(databaseURL, 'SELECT FROM event');
+    const settled = await logAll();
+    expect(settled.map(({ status }) => status)).toEqual([...gone.map(() => 'rejected'), 'fulfilled', 'fulfilled']);
+    expect(await asking(databaseURL, 'SELECT FROM event')).toHaveLength(before.length + 2);
+  } finally {
+    await store.close();
+  }
+});
+
+test('an event whose user another transaction holds comes after what that one stores', async () => {
+  const { databaseURL, servers } = await openServers(1);
+  const [store] = servers as [Store];
+  const holder = new pg.Client(databaseURL);
+  await holder.connect();
+  try {
+    const { server, time, events } = await createSite(store, { time: nextStart() });
+    const tomorrow = time + day;
+    await server.log({ userUUID: 'user-held', eventUUID: 'event-1' });
+    for (const _ of [1, 2]) await server.logAt(tomorrow, { userUUID: 'user-of-tomorrow' });
+
+    await holder.query(`BEGIN; SELECT FROM "user" FOR NO KEY UPDATE`);
+    // The first on that day: the row of the user is to be updated.
+    const logged = server.logAt(tomorrow, { userUUID: 'user-held', eventUUID: 'event-2' });
+    await untilWaiting(databaseURL, 1);
+    const [drawn] = (await holder.query<{ n: string }>("SELECT nextval('event_order') AS n")).rows;
+    await holder.query('COMMIT');
+    expect(await logged).toEqual([{ kept: true }]);
+    const [, second] = await events({ userUUID: 'user-held' });
+    expect(second?.sequence).toBeGreaterThan(Number(drawn?.n));
+  } finally {
+    await holder.end();
+    await store.close();
   }
 });
 
