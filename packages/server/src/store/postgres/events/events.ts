@@ -374,11 +374,13 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     const changesOwners = batches.some(({ events }) => events.some(namesContact));
     const assumesStates = !changesOwners && carefulLeft === 0 && readingLeft === 0;
     if (readingLeft > 0) readingLeft -= 1;
-    const areKnown = batches.every(({ account, events }) =>
-      events.every(({ userUUID }) => userUUID !== null && users.known({ account, userUUID })),
-    );
-    const count = batches.reduce((sum, { events }) => sum + events.length, 0);
-    return { changesOwners, assumesStates, sequences: areKnown ? count : 0 };
+    const countSequences = () => {
+      const areKnown = batches.every(({ account, events }) =>
+        events.every(({ userUUID }) => userUUID !== null && users.known({ account, userUUID })),
+      );
+      return areKnown ? batches.reduce((sum, { events }) => sum + events.length, 0) : 0;
+    };
+    return { changesOwners, assumesStates, countSequences };
   };
 
   /** Ends an attempt with states that are assumed. */

@@ -35,7 +35,7 @@ export interface Transaction
   readonly currentDay: DayUnderWay;
   /** The account's state when this transaction began. */
   readonly begun: AccountState;
-  /** Sequences that were drawn when it began; none unless `Options.sequences` asked for them. What must follow what a locked row holds needs later ones. */
+  /** Sequences that were drawn when it began; none unless `Options.countSequences` asked for them. What must follow what a locked row holds needs later ones. */
   readonly sequences: readonly number[];
   of(account: number): Transaction;
   /** Accounts with equal numbers have their rows in the same shards. */
@@ -146,11 +146,13 @@ export const withConnection = async <Value>(
 /** For a cluster: the states that accounts had in transactions of this server. */
 export type RememberedStates = Map<number, AccountState>;
 
-interface Options extends Partial<Pick<Beginning, 'changesOwners' | 'patienceMilliseconds' | 'sequences'>> {
+interface Options extends Partial<Pick<Beginning, 'changesOwners' | 'patienceMilliseconds'>> {
   /** Receives the states that are read. */
   readonly remembered?: RememberedStates | undefined;
-  /** Whether the transaction begins without reading the states that are remembered. Only then, `sequences` are drawn at once. */
+  /** Whether the transaction begins without reading the states that are remembered. */
   readonly assumesStates?: boolean | undefined;
+  /** Returns how many sequences to draw when a transaction begins that assumes states. */
+  readonly countSequences?: () => number;
   /** Receives how long the statement COMMIT took, in seconds. */
   readonly onCommit?: (seconds: number) => void;
 }
@@ -230,11 +232,12 @@ const carryOut = async <Value>(
   mode: Mode,
   accounts: readonly number[],
   work: (transaction: Transaction) => Promise<Value>,
-  { changesOwners = true, patienceMilliseconds, sequences, remembered, assumesStates, onCommit }: Options,
+  { changesOwners = true, patienceMilliseconds, remembered, assumesStates, countSequences, onCommit }: Options,
 ): Promise<Value> => {
   const assumed = remembered && assumesStates ? statesIn(remembered, accounts) : undefined;
   const areAssumed = assumed !== undefined && assumed.size > 0;
-  const beginning = { mode, changesOwners, patienceMilliseconds, assumed, sequences: areAssumed ? sequences : 0 };
+  const sequences = areAssumed ? countSequences?.() : 0;
+  const beginning = { mode, changesOwners, patienceMilliseconds, assumed, sequences };
   const begun = await beginWriting(db, beginning, accounts);
   const rememberStates = () => {
     for (const [account, state] of begun.states) if (!assumed?.has(account)) remembered?.set(account, state);
