@@ -105,6 +105,14 @@ const untilTold = async (eventUUIDs: readonly string[], isTold: (eventUUID: stri
   return countUntold();
 };
 
+/** Does it again if a day has begun meanwhile: pages go by days first, so an event of the new one is the newest, whatever its number. */
+const onOneDay = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  const today = () => new Date().toISOString().slice(0, 10);
+  const day = today();
+  const value = await work();
+  return today() === day ? value : work();
+};
+
 const crashAgainAndAgain = async (count: number, main?: string) => {
   const { databaseURL, accounts } = await cluster.newDatabase();
   const [account] = accounts as [Account];
@@ -133,7 +141,7 @@ const crashAgainAndAgain = async (count: number, main?: string) => {
 test(`no number is drawn again after ${crashes} crashes of the coordinator`, async (context) => {
   expect(await crashAgainAndAgain(crashes)).toEqual({ outOfOrder: [], untold: 0 });
   const main = changeServer(cluster.folder(), 'drawing_again', drawingLostNumbersAgain);
-  const { outOfOrder, untold } = await crashAgainAndAgain(weakenedCrashes, main);
+  const { outOfOrder, untold } = await onOneDay(() => crashAgainAndAgain(weakenedCrashes, main));
   expect(new Set(outOfOrder)).toEqual(new Set(ways.map(([name]) => name)));
   report(context, {
     fault: 'Citus: a crash of the coordinator, which loses the numbers that it drew last',
@@ -225,7 +233,8 @@ const failOver = async (main?: string) => {
 
 test('no number is drawn again by a standby that lags and takes the place of the coordinator', async (context) => {
   expect(await failOver()).toEqual({ isInOrder: true, untold: 0, statuses: [200] });
-  const weakened = await failOver(changeServer(cluster.folder(), 'drawing_again_on_standby', drawingLostNumbersAgain));
+  const main = changeServer(cluster.folder(), 'drawing_again_on_standby', drawingLostNumbersAgain);
+  const weakened = await onOneDay(() => failOver(main));
   expect(weakened.isInOrder).toBe(false);
   report(context, {
     fault: 'Citus: a standby that lags takes the place of the coordinator',
