@@ -171,7 +171,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
         [account, strict, browserCatalogue],
       );
       await notifyAccess(db);
-      // Also says that the settings have changed.
+      // This also increases the version of the settings.
       await catalogues.put(db, account, given);
       const updated = changedValues(before, await valuesOf(db, account, kinds));
       return { updated, contacts: await putContacts(db, changes, { time, by }) };

@@ -157,9 +157,7 @@ SET bytea_output = hex AS $$
         END IF;
         -- A plan of a database with events of 24 months takes some 140 kB.
         IF (SELECT count(*) FROM pg_prepared_statements AS s WHERE starts_with(s.name, 'read_')) >= 256 THEN
-          FOR earlier IN
-            SELECT s.name FROM pg_prepared_statements AS s WHERE starts_with(s.name, 'read_') ORDER BY s.prepare_time LIMIT 64
-          LOOP
+          FOR earlier IN SELECT s.name FROM pg_prepared_statements AS s WHERE starts_with(s.name, 'read_') LOOP
             EXECUTE format('DEALLOCATE %I', earlier);
             PERFORM set_config('firsthand.' || earlier, '', false);
           END LOOP;

@@ -247,6 +247,60 @@ CREATE OR REPLACE FUNCTION carry_out_shard_call() RETURNS trigger LANGUAGE plpgs
     RETURN NULL;
   END $$;
 
+-- New: only the 64 oldest of 256 statements are deallocated, not all. For the rest, see 0040-cheaper-commands.sql.
+CREATE OR REPLACE FUNCTION read_together(ours integer, place oid, key text, sql text, tables text[], given text[], unwritten boolean) RETURNS json LANGUAGE plpgsql
+SET enable_bitmapscan = off SET enable_sort = off SET jit = off SET max_parallel_workers_per_gather = 0 SET plan_cache_mode = force_generic_plan
+SET bytea_output = hex AS $$
+  DECLARE
+    shard bigint := get_shard_id_for_distribution_column('account_position', ours);
+    name text := 'read_' || key || '_' || shard;
+    earlier text;
+    value json;
+  BEGIN
+    -- False: the account is gone, or this machine does not know yet what Citus has just divided.
+    IF to_regclass(shard_name('account_position', shard)) IS DISTINCT FROM place THEN
+      RETURN to_json(false);
+    END IF;
+    BEGIN
+      -- A setting, because it takes longer to look for the statement in pg_prepared_statements than to execute it.
+      IF coalesce(current_setting('firsthand.' || name, true), '') = '' THEN
+        -- Null: it is not prepared.
+        IF sql IS NULL THEN
+          RETURN NULL;
+        END IF;
+        -- A plan of a database with events of 24 months takes some 140 kB.
+        IF (SELECT count(*) FROM pg_prepared_statements AS s WHERE starts_with(s.name, 'read_')) >= 256 THEN
+          FOR earlier IN
+            SELECT s.name FROM pg_prepared_statements AS s WHERE starts_with(s.name, 'read_') ORDER BY s.prepare_time LIMIT 64
+          LOOP
+            EXECUTE format('DEALLOCATE %I', earlier);
+            PERFORM set_config('firsthand.' || earlier, '', false);
+          END LOOP;
+        END IF;
+        BEGIN
+          EXECUTE format('PREPARE %I AS %s', name, with_shards(ours, sql, tables));
+        EXCEPTION
+          -- A transaction that was rolled back has prepared it: only the setting was undone.
+          WHEN duplicate_prepared_statement THEN NULL;
+        END;
+        PERFORM set_config('firsthand.' || name, 'yes', false);
+      END IF;
+      -- False: the account has a writer, or this transaction has taken its snapshot already.
+      IF unwritten AND NOT (current_setting('transaction_isolation') = 'read committed' AND has_no_writer(ours)) THEN
+        RETURN to_json(false);
+      END IF;
+      EXECUTE format('EXECUTE %I(' || left(repeat('%L,', cardinality(given)), -1) || ')', VARIADIC name || given) INTO value;
+    EXCEPTION
+      -- There is no such prepared statement: a transaction that was rolled back has deallocated it, and only the setting was undone.
+      WHEN SQLSTATE '26000' THEN
+        PERFORM set_config('firsthand.' || name, '', false);
+        RETURN NULL;
+      WHEN query_canceled OR OTHERS THEN
+        RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM;
+    END;
+    RETURN value;
+  END $$;
+
 -- Where the tables are spread already, `migrate` does not distribute new functions.
 DO $$ BEGIN
   IF to_regclass('pg_dist_partition') IS NOT NULL THEN
