@@ -1,4 +1,4 @@
-import type { Attributes } from './records/attributes.ts';
+import type { Attributes, AttributesOf } from './records/attributes.ts';
 import type { LoggedEvent } from './records/events.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
@@ -8,10 +8,14 @@ export type { LoggedEvent } from './records/events.ts';
 export type { Tracker } from './tracker.ts';
 
 /** The attributes of a site's events, by name or eventID: `{ Bought: { plan: 'free' | 'pro' }, 7: undefined }`; `undefined` for none. */
-export type EventCatalogue = { readonly [event: string | number]: Attributes | undefined };
+export type EventCatalogue<Events = Record<string | number, Attributes | undefined>> = {
+  readonly [Event in keyof Events]: Events[Event] extends object | undefined
+    ? AttributesOf<Events[Event]> | undefined
+    : undefined;
+};
 
 /** A tracker whose `log` accepts only the events of a catalogue, each with its attributes. */
-export type TypedTracker<Events extends EventCatalogue> = Omit<Tracker, 'log'> & {
+export type TypedTracker<Events> = Omit<Tracker, 'log'> & {
   log<Event extends keyof Events & (string | number)>(
     event: Event,
     ...attrs: undefined extends Events[Event] ? [attrs?: Events[Event]] : [attrs: Events[Event]]
@@ -44,23 +48,28 @@ const inert: Tracker = {
   flush: async () => {},
 };
 
+type CreateTracker = {
+  (options: TrackerOptions): Tracker;
+  <Events extends EventCatalogue<Events>>(options: TrackerOptions): TypedTracker<Events>;
+};
+
 /**
  * Creates a tracker, for sites that bundle it. On a server, where there is no document, it does nothing. With a catalogue,
  * `createTracker<{ Bought: { plan: string } }>(…)`, the compiler checks the events.
  */
-export const createTracker = <Events extends EventCatalogue = EventCatalogue>({
+export const createTracker: CreateTracker = ({
   url,
   token,
   debug,
   consent,
   dnt,
   beforeSend,
-}: TrackerOptions): TypedTracker<Events> =>
-  (typeof document === 'undefined'
+}: TrackerOptions): Tracker =>
+  typeof document === 'undefined'
     ? inert
     : startTracker({ beforeSend }, new URL(url.replace(/\/?$/, '/'), location.href), {
         token,
         ...(debug && { debug: '' }),
         ...(consent && { consent }),
         ...(dnt && { dnt: '' }),
-      })) as TypedTracker<Events>;
+      });

@@ -6,7 +6,7 @@ import { isConsentRemembered } from './identity/consent.ts';
 import { readCookie } from './identity/cookie.ts';
 import { copyKey, currentUser, forgetUser, resetUser } from './identity/identity.ts';
 import { note, setDebug } from './note.ts';
-import type { Attributes } from './records/attributes.ts';
+import type { Attributes, AttributesOf } from './records/attributes.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './records/contacts.ts';
 import { createEventUUID, timeOf } from './records/event-uuid.ts';
 import { type LoggedEvent, toEventRecord } from './records/events.ts';
@@ -17,14 +17,14 @@ export type Tracker = {
    * Logs an event of this kind, which is an eventID or a name, with the current time. It is queued when this returns, and sent until
    * the service has it.
    */
-  log(event: number | string, attrs?: Attributes): void;
+  log<Attrs extends object = Attributes>(event: number | string, attrs?: Attrs & AttributesOf<Attrs>): void;
   /**
    * States who the visitor is. It is queued and sent like an event, in order with them. The promise and the callback get the
    * service's result. If the service refuses, the promise rejects with the error's code, message and field, silently if nobody
    * listens.
    */
-  createContact(
-    fields: ContactFields,
+  createContact<Attrs extends object = Attributes>(
+    fields: ContactFields<Attrs>,
     callback?: (result: ContactResult | undefined, error?: TrackerError) => void,
   ): Promise<ContactResult>;
   /** To be called on log-out: from now on this browser is a new user. Earlier events stay with the old one. */
@@ -100,8 +100,8 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
     demand(!tracker.beforeSend || `${tracker.beforeSend(event)}` !== 'false', 'beforeSend');
     keep(eventUUID, toEventRecord(event, eventUUID));
     evenTime += millisecondsEach;
-  });
-  tracker.createContact = (fields: ContactFields, callback?: Parameters<Tracker['createContact']>[1]) => {
+  }) as Tracker['log'];
+  tracker.createContact = ((fields: ContactFields, callback?: Parameters<Tracker['createContact']>[1]) => {
     const result = new Promise<ContactResult>((resolve, reject) => {
       const requestUUID = createEventUUID();
       expected[keep(requestUUID, toContactRecord(fields, requestUUID))] = (verdict) => {
@@ -112,7 +112,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
     // A promise with a listener causes no unhandled rejection in the page.
     result.then(callback, (error) => (callback as (...args: unknown[]) => void)(undefined, error)).catch(note);
     return result;
-  };
+  }) as Tracker['createContact'];
   tracker.reset = guard(() => {
     if (isAllowed) resetUser();
   });

@@ -147,8 +147,12 @@ it.each([
       `import { createTracker } from '@firsthand/tracker';
 import '@firsthand/tracker/global';
 
-const own = createTracker<{ 7: { product: string }; 8: undefined }>({ url: '/', token: 'browser_x' });
-own.log(7, { product: 'Stone teapot' });
+interface Bought { product: string }
+interface Events { 7: Bought; 8: undefined }
+const own = createTracker<Events>({ url: '/', token: 'browser_x' });
+const bought: Bought = { product: 'Stone teapot' };
+own.log(7, bought);
+tracker.log(7, bought);
 // @ts-expect-error a product is a text
 own.log(7, { product: {} });
 tracker.log(3, { price: 48 });

@@ -5,10 +5,15 @@ import { toJSONText } from './json.ts';
 /** A value of an attribute. It is sent as text; null and undefined are left out. */
 export type AttributeValue = string | number | boolean | bigint | Date | null | undefined;
 
+type AttributeArray = readonly { readonly attrID: string; readonly attrValue: AttributeValue }[];
+
 /** Attributes as an object by attrID, or as the array of the REST interface. */
-export type Attributes =
-  | { readonly [attrID: string]: AttributeValue }
-  | readonly { readonly attrID: string; readonly attrValue: AttributeValue }[];
+export type Attributes = { readonly [attrID: string]: AttributeValue } | AttributeArray;
+
+/** What `Attrs` has to be to count as attributes. Unlike `Attributes` it accepts interfaces, which have no index signature. */
+export type AttributesOf<Attrs> = Attrs extends readonly unknown[]
+  ? AttributeArray
+  : { readonly [AttrID in keyof Attrs]: AttributeValue };
 
 /**
  * The attribute array of the REST interface, as JSON. Never throws: values that can't be text are left out. Long text is cut, and

@@ -1,10 +1,10 @@
 import type { StoredRecord } from '../delivery/queue.ts';
 import { guard } from '../guard.ts';
-import { type Attributes, toAttributesJSON } from './attributes.ts';
+import { type Attributes, type AttributesOf, toAttributesJSON } from './attributes.ts';
 import { toJSONText } from './json.ts';
 
 /** The fields of createContact. The tracker adds the token, the userUUID and the requestUUID. */
-export type ContactFields = (
+export type ContactFields<Attrs extends object = Attributes> = (
   | { readonly contactEmailaddress: string; readonly contactExternalID?: string }
   /** The site's own ID of the contact. */
   | { readonly contactEmailaddress?: string; readonly contactExternalID: string }
@@ -18,7 +18,7 @@ export type ContactFields = (
   readonly contactJobRole?: string;
   /** Tag identifiers, separated by commas. */
   readonly contactTagID?: string;
-  readonly contactAttr?: Attributes;
+  readonly contactAttr?: Attrs & AttributesOf<Attrs>;
   /** A proof made by the site's own server. It verifies the address at once, or without one the external ID. */
   readonly contactProof?: string;
 };

@@ -1,0 +1,89 @@
+/** What the compiler accepts: `tsc -b` checks the lines that expect an error, and runs nothing. */
+import { expect, test } from 'vitest';
+import { type Attributes, createTracker } from './index.ts';
+
+interface BoughtAttrs {
+  plan: 'free' | 'pro';
+  price?: number;
+}
+
+interface Events {
+  Bought: BoughtAttrs;
+  7: { readonly at: Date };
+  'Logged out': undefined;
+  Searched: BoughtAttrs | undefined;
+}
+
+const bought: BoughtAttrs = { plan: 'pro' };
+const attributes: Attributes | undefined = [{ attrID: 'plan', attrValue: 'pro' }];
+const options = { url: '/', token: 'browser_x' };
+
+test('accepts an interface as a catalogue, with interfaces as attributes', () => {
+  const tracker = createTracker<Events>(options);
+  tracker.log('Bought', bought);
+  tracker.log('Bought', { plan: 'free', price: 3 });
+  tracker.log(7, { at: new Date(0) });
+  tracker.log('Logged out');
+  tracker.log('Searched');
+  tracker.log('Searched', bought);
+  // @ts-expect-error there is no such plan
+  tracker.log('Bought', { plan: 'gold' });
+  // @ts-expect-error the attributes are missing
+  tracker.log('Bought');
+  // @ts-expect-error there is no such attribute
+  tracker.log('Bought', { plan: 'pro', color: 'red' });
+  // @ts-expect-error there is no such event
+  tracker.log('Sold', bought);
+  // @ts-expect-error it has no attributes
+  tracker.log('Logged out', bought);
+  expect(tracker.log).toBeTypeOf('function');
+});
+
+test('rejects a catalogue whose attributes have no text', () => {
+  interface Nested {
+    Bought: { plan: { name: string } };
+  }
+  // @ts-expect-error an object is no value
+  expect(createTracker<Nested>(options).log).toBeTypeOf('function');
+  interface Listed {
+    Bought: string[];
+  }
+  // @ts-expect-error a list of texts has no names
+  expect(createTracker<Listed>(options).log).toBeTypeOf('function');
+  interface Text {
+    Bought: string;
+  }
+  // @ts-expect-error a text is no object of attributes
+  expect(createTracker<Text>(options).log).toBeTypeOf('function');
+});
+
+test('without a catalogue, accepts an interface as the attributes of any event', () => {
+  const tracker = createTracker(options);
+  tracker.log('Bought', bought);
+  tracker.log('Bought', { plan: 'pro', at: new Date(0), count: 2n, isNew: true, none: null });
+  tracker.log('Bought', attributes);
+  tracker.log('Bought', undefined);
+  tracker.log(7);
+  // @ts-expect-error an object is no value
+  tracker.log('Bought', { plan: { name: 'pro' } });
+  // @ts-expect-error neither is a function
+  tracker.log('Bought', new Date(0));
+  // @ts-expect-error a text is no object of attributes
+  tracker.log('Bought', 'pro');
+  // @ts-expect-error a list of texts has no names
+  tracker.log('Bought', ['pro']);
+  expect(tracker.log).toBeTypeOf('function');
+});
+
+test('accepts an interface as the attributes of a contact', () => {
+  const tracker = createTracker<Events>(options);
+  const contact = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
+  void tracker.createContact({ ...contact, contactAttr: bought });
+  void tracker.createContact({ ...contact, contactAttr: [{ attrID: 'plan', attrValue: 'pro' }] });
+  void tracker.createContact(contact);
+  // @ts-expect-error an object is no value
+  void tracker.createContact({ ...contact, contactAttr: { plan: {} } });
+  // @ts-expect-error the profile is missing
+  void tracker.createContact({ contactEmailaddress: 'ann@shop.example', contactAttr: bought });
+  expect(tracker.createContact).toBeTypeOf('function');
+});
