@@ -306,6 +306,12 @@ describe('following events', () => {
     expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'b']);
   });
 
+  it('resumes where a stream began that broke before its first event', async () => {
+    const { client, sent } = setUp([stream('id: a\n\n'), stream('id: a\n\n', ':\n\n'), stream(message('b', 1))]);
+    expect((await client.streamEvents({}).next()).value).toEqual({ eventID: 1, cursor: 'b' });
+    expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'a', 'a']);
+  });
+
   it('outlasts a service that is away for long', async () => {
     vi.useFakeTimers();
     const away = Array.from({ length: 30 }, () => unreachable);

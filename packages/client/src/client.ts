@@ -119,8 +119,9 @@ export const createClient = <const Dates extends boolean = false>({
         begun = true;
         for await (const { type, data, id } of messages) {
           if (type === 'error') throw toBrokenStream(parseJSON(data));
-          breaks = 0;
           cursor = id || cursor;
+          if (data === '') continue;
+          breaks = 0;
           const event = parseJSON(data, dates);
           if (event === undefined) throw toBrokenStream(undefined);
           yield { ...(event as AnswerFor<'streamEvents', Dates>), cursor: id };

@@ -17,10 +17,11 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 it('reads messages however the bytes were cut', async () => {
   const text = bytes(
-    'event: kept\r\nid: 7\r\ndata: {"é":1,\r\ndata: "b":2}\r\n\r\n: still here\n\ndata:x\n\nid: 8\ndata: cut off',
+    'id: 6\n\nevent: kept\r\nid: 7\r\ndata: {"é\u2028":1,\r\ndata: "b":2}\r\n\r\n: still here\n\nretry\rdata:x\n\nid: 8\ndata: cut off',
   );
   const messages = [
-    { type: 'kept', data: '{"é":1,\n"b":2}', id: '7' },
+    { type: 'message', data: '', id: '6' },
+    { type: 'kept', data: '{"é\u2028":1,\n"b":2}', id: '7' },
     { type: 'message', data: 'x', id: '7' },
   ];
   expect(await messagesOf([text])).toEqual(messages);

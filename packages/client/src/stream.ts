@@ -1,5 +1,4 @@
 /** Reads server-sent events (WHATWG HTML section 9.2.6), as far as streamEvents uses them. */
-import { createParser } from 'eventsource-parser';
 import type { AnswerFor } from './answers.ts';
 
 /** An event, with the cursor from which a stream continues after it. */
@@ -9,28 +8,50 @@ export type FollowedEvent<Dates extends boolean = false> = AnswerFor<'streamEven
 
 export interface Message {
   readonly type: string;
+  /** Empty for a message without data, which only sets the position. */
   readonly data: string;
   /** The last `id`, sent with this message or before it. */
   readonly id: string;
 }
 
-/** The longest message. A longer one is never an event of the service, and ends the connection. */
-const mostCharacters = 4 * 1024 * 1024;
+/** The longest message in characters. A longer one is never an event of the service, and ends the connection. */
+const maxCharacters = 4 * 1024 * 1024;
 
-/** Yields the messages of a body, in order, without those that have no data (comments that keep the connection open). */
+/** Yields the messages of a body in order. One without data only sets the position; comments are left out. */
 export async function* parseMessages(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
-  const messages: Message[] = [];
-  let lastID = '';
-  const parser = createParser({
-    maxBufferSize: mostCharacters,
-    onEvent({ event = 'message', data, id = lastID }) {
-      lastID = id;
-      messages.push({ type: event, data, id });
-    },
-  });
+  let id = '';
+  let fields = new Map<string, string>();
+  let size = 0;
+  for await (const line of readLines(body)) {
+    size += line.length;
+    if (size > maxCharacters) throw tooLong();
+    if (line !== '') {
+      const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) as RegExpExecArray;
+      const before = name === 'data' ? fields.get(name) : undefined;
+      fields.set(name, before === undefined ? value : `${before}\n${value}`);
+      continue;
+    }
+    id = fields.get('id') ?? id;
+    if (fields.has('id') || fields.has('data'))
+      yield { type: fields.get('event') || 'message', data: fields.get('data') ?? '', id };
+    fields = new Map();
+    size = 0;
+  }
+}
+
+const tooLong = () => new Error(`a message of the stream is longer than ${maxCharacters} characters`);
+
+/** Yields the lines of a body, which end with CR LF, LF or CR. */
+async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = '';
   for await (const chunk of readText(body)) {
-    parser.feed(chunk);
-    yield* messages.splice(0);
+    rest += chunk;
+    if (rest.length > maxCharacters) throw tooLong();
+    if (!/[\r\n]/.test(chunk)) continue;
+    // An LF may follow a CR at the end.
+    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() as string;
+    yield* lines;
   }
 }
 

@@ -134,7 +134,7 @@ const successOf = (name: string, operation: Operation, { components }: Schemas) 
   return operation.stream
     ? {
         description:
-          'Server-sent events, each with one of these as its data. An event of the type `error`, with the body of an error response as its data, ends the stream.',
+          'Server-sent events, each with one of these as its data. The first has no data, only the `id` at which the stream begins. An event of the type `error`, with the body of an error response as its data, ends the stream.',
         headers,
         content: { 'text/event-stream': { schema } },
       }

@@ -37,6 +37,7 @@ const useStream = (isPaused: boolean) => {
         const { event } = await api.getEvent({ limit: 30, include: 'why' }, { signal });
         setEvents(event);
         setRead(true);
+        setCursor(from);
       }
       for await (const event of api.streamEvents({ cursor: from }, { signal })) {
         gathered.unshift(event);

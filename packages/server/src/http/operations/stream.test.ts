@@ -47,7 +47,7 @@ const follow = async (scene: Scene, fields: Fields = {}, headers: Record<string,
     stream.ended = true;
   };
   void read();
-  await expect.poll(() => stream.text).toMatch(/^:\n\n/);
+  await expect.poll(() => stream.text).toMatch(/^id: .+\n\n/);
   const seen = (): Seen[] =>
     [...stream.text.matchAll(/^event: event\ndata: (.*)\nid: (.*)\n\n/gm)].map(([, data = '', id = '']) => ({
       id,
@@ -77,6 +77,31 @@ describe('streamEvents', () => {
     const byHeader = await follow(scene, {}, { 'Last-Event-ID': id });
     await log(scene, 4);
     for (const { ids } of [byCursor, byHeader]) await expect.poll(ids).toEqual([2, 3, 4]);
+  });
+
+  it('begins with its position, so that a client that is cut before the first event misses nothing', async () => {
+    const scene = await begin();
+    await log(scene, 1);
+    const cut = await follow(scene, { eventID: '7' });
+    const [, id = ''] = /^id: (.+)\n\n$/.exec(cut.stream.text) ?? [];
+    await cut.stream.close();
+    for (const eventID of [7, 8, 7]) await log(scene, eventID);
+    for (const [fields, headers] of [
+      [{ eventID: '7' }, { 'Last-Event-ID': id }],
+      [{ eventID: '7', cursor: id }, {}],
+    ]) {
+      const { ids } = await follow(scene, fields, headers as Record<string, string>);
+      await expect.poll(ids).toEqual([7, 7]);
+    }
+  });
+
+  it('begins with the given position, also where nothing is stored', async () => {
+    const scene = await begin();
+    const first = await follow(scene);
+    const second = await follow(scene, {}, { 'Last-Event-ID': first.stream.text.slice('id: '.length).trim() });
+    expect(second.stream.text).toBe(first.stream.text);
+    await log(scene, 1);
+    for (const { ids } of [first, second]) await expect.poll(ids).toEqual([1]);
   });
 
   it('misses nothing and repeats nothing while many clients log', async () => {
@@ -273,7 +298,10 @@ describe('streamEvents', () => {
     const reader = ((await app.request('/')).body as ReadableStream<Uint8Array>).getReader();
     const chunks = [await reader.read(), await reader.read()];
     await reader.cancel();
-    expect(chunks.map(({ value }) => new TextDecoder().decode(value))).toEqual([':\n\n', ':\n\n']);
+    expect(chunks.map(({ value }) => new TextDecoder().decode(value))).toEqual([
+      expect.stringMatching(/^id: .+\n\n$/),
+      ':\n\n',
+    ]);
   });
 
   it('is not opened by HEAD', async () => {

@@ -155,8 +155,8 @@ export const createStreamReply = ({
     }
     const response = streamSSE(c, async (stream) => {
       try {
-        // The first bytes tell the client that it is connected.
-        await stream.write(':\n\n');
+        // An event without data only sets the client's position. A client that is cut before the first event resumes there.
+        await stream.write(`id: ${toCursor('events', query.beyond)}\n\n`);
         await follow(stream, query, first, hashToken(caller.tokenUUID));
       } catch (error) {
         const refusal = toRefusal(exchange.requestID, error);
