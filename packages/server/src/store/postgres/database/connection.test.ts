@@ -195,6 +195,7 @@ test.each([
   ['a database that does not answer', new Error('Query read timeout'), true],
   ['a wrong statement', withCode('42601'), false],
   ['a key that is there', withCode('23505'), false],
+  ['a value that a check refuses', withCode('23514'), false],
   ['a wrong password', withCode('28P01'), false],
   ['a mistake of ours', new TypeError('x is not a function'), false],
 ])('%s is, or is not, a reason to try later', (_, error, isLater) => {

@@ -424,8 +424,8 @@ const ofLostWorker =
 
 /**
  * Whether the statement is fine but the database cannot execute it now: it is unreachable, starting or stopping, accepts no
- * connections, is full, has become a standby, takes too long, or is a machine of a cluster that does not know a shard yet (FH002) or could lose what it
- * commits (FH003). Classes of codes:
+ * connections, is full, has become a standby, takes too long, has no partition of the day yet, or is a machine of a cluster that does not know a shard
+ * yet (FH002) or could lose what it commits (FH003). Classes of codes:
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export const isNotNow = (error: unknown): boolean =>
@@ -436,6 +436,8 @@ export const isNotNow = (error: unknown): boolean =>
     /not currently accepting connections|is a metadata node, but is out of sync|does not have a replica identity/.test(
       String(error),
     )) ||
+  // check_violation. A worker may commit the second phase of creating partitions later than the others.
+  (codeOf(error) === '23514' && /no partition of relation/.test(String(error))) ||
   // internal_error
   (codeOf(error) === 'XX000' && ofLostWorker.test(String(error))) ||
   (codeOf(error) === '' &&

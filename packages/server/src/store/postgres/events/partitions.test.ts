@@ -157,6 +157,19 @@ describe('the partitions', () => {
     expect(ofRepeats(await partitions())).toEqual(repeats(kept));
   });
 
+  it('refuse events with 503 while one of the day is missing', async () => {
+    const { site, databaseURL, tend } = await open();
+    await log(site, 0, 'before');
+    const refused = { code: 'not_kept', retryAfterSeconds: 1 };
+    await asking(databaseURL, `DROP TABLE event_repeat_${today}`);
+    await expect(log(site, 0, 'refused')).rejects.toMatchObject(refused);
+    await tend(later(0));
+    await log(site, 0, 'after');
+    expect((await site.events()).map(({ eventUUID }) => eventUUID)).toEqual(['before', 'after']);
+    await asking(databaseURL, 'DROP TABLE event_2030_01');
+    await expect(log(site, 0, 'refused')).rejects.toMatchObject(refused);
+  });
+
   it('are left to the server that makes them', async () => {
     const { site, databaseURL, tend, partitions } = await open();
     await log(site, 0, 'first');
