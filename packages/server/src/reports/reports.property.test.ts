@@ -1,16 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { robotMark } from '@firsthand/contract/identifiers';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
-import { reportPatience } from '../../test/fixtures/patience.ts';
+import { afterAll, test } from 'vitest';
 import { createFeed, type NewModelEvent, type TestFeed } from '../../test/fixtures/reports/model-feed.ts';
-import { answerOfModel } from '../../test/fixtures/reports/report-model.ts';
+import { createTestReports } from '../../test/fixtures/reports/test-reports.ts';
 import { runs } from '../../test/fixtures/runs.ts';
-import type { ReportFeed } from '../store/report-feed.ts';
 import type { Condition, Dimension, PeopleOf, Question } from './questions.ts';
-import { createReports } from './reports.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -252,9 +246,12 @@ const question: fc.Arbitrary<Question> = fc.oneof(
 
 /** The time of the last event of worlds whose events come in the order of their times. */
 const clocks = new WeakMap<TestFeed, number>();
+/** Worlds as most accounts are: pages log all events, and a browser is one person's. */
+const ofWebsite = new WeakSet<TestFeed>();
 const log = (world: TestFeed, list: readonly Happened[]): void => {
   let clock = clocks.get(world);
-  const timed = list.map(({ pause, isLate, ...event }) => {
+  const timed = list.map(({ pause, isLate, ...logged }) => {
+    const event = ofWebsite.has(world) ? { ...logged, contact: 0, user: logged.user || 1 } : logged;
     if (clock === undefined || isLate) return event;
     clock += pause;
     return { ...event, eventTime: clock };
@@ -279,7 +276,7 @@ const actionWith = (logged: fc.Arbitrary<Happened[]>): fc.Arbitrary<(world: Test
         .map(
           ([user, cuts, contacts]) =>
             (world: TestFeed) =>
-              world.own(user, cuts, contacts),
+              world.own(user, ofWebsite.has(world) ? [] : cuts, contacts),
         ),
     },
     {
@@ -296,6 +293,7 @@ const actionWith = (logged: fc.Arbitrary<Happened[]>): fc.Arbitrary<(world: Test
 const historyWith = (inOrder: fc.Arbitrary<boolean>, logged: fc.Arbitrary<Happened[]>, asked: fc.Arbitrary<Question>) =>
   fc
     .tuple(
+      fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
       inOrder,
       logged,
       fc.array(fc.tuple(fc.array(actionWith(logged), { minLength: 1, maxLength: 4 }), asked, fc.boolean()), {
@@ -303,7 +301,7 @@ const historyWith = (inOrder: fc.Arbitrary<boolean>, logged: fc.Arbitrary<Happen
         maxLength: 5,
       }),
     )
-    .map(([isInOrder, first, steps]) => ({ isInOrder, first, steps }));
+    .map(([isWebsite, isInOrder, first, steps]) => ({ isWebsite, isInOrder, first, steps }));
 const history = historyWith(fc.boolean(), events, question);
 
 /** Long sessions, of two users, and totals of spans that are longer. */
@@ -360,65 +358,27 @@ const crowdedHistory = historyWith(
     .map(withRange),
 );
 
-const folder = mkdtempSync(join(tmpdir(), 'firsthand-reports-'));
-const worlds: TestFeed[] = [];
-const feedOf = (account: number) => (worlds[account - 1] as TestFeed).feed;
-const feed: ReportFeed = {
-  feedEvents: (query) => feedOf(query.account).feedEvents(query),
-  feedOwners: (query) => feedOf(query.account).feedOwners(query),
-};
-const open = () =>
-  createReports({
-    feed,
-    folder,
-    memory: 256 * 2 ** 20,
-    threads: 1,
-    // A few events fill a file.
-    eventsOfFile: 20,
-    niceness: 0,
-    ...reportPatience,
-    onFault: (error) => console.error(error),
-  });
-let reports = open();
-const restart = async () => {
-  await reports.close();
-  reports = open();
-};
+const { worlds, add, check, purged, restart, close } = createTestReports();
 /** Each world has an account of its own, and an open account takes memory. */
 const worldsAtOnce = 50;
-afterAll(async () => {
-  await reports.close();
-  rmSync(folder, { recursive: true });
-});
-
-/** The same plain data, each number to a millionth: percentiles are interpolated in another order. */
-const rounded = (value: unknown): unknown => {
-  if (typeof value === 'number') return Math.round(value * 1e6) / 1e6;
-  if (Array.isArray(value)) return value.map(rounded);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, rounded(each)]));
-};
-
-const check = async (account: number, asked: Question) => {
-  const world = worlds[account - 1] as TestFeed;
-  const { answer } = await reports.ask({ ...asked, account });
-  expect(rounded(answer)).toEqual(rounded(answerOfModel(asked, world.visible(), world.personOf)));
-};
+afterAll(close);
 
 /** Asks about a new world while its history goes on. Returns its account. */
 const live = async ({
+  isWebsite,
   isInOrder,
   first,
   steps,
 }: typeof history extends fc.Arbitrary<infer History> ? History : never): Promise<number> => {
   const world = createFeed();
+  if (isWebsite) ofWebsite.add(world);
   if (isInOrder) clocks.set(world, 0);
-  const account = worlds.push(world);
+  const account = add(world);
   if (account % worldsAtOnce === 0) await restart();
   log(world, first);
   for (const [actions, asked, purge] of steps) {
     for (const act of actions) act(world);
-    if (purge) await reports.purged(account);
+    if (purge) await purged(account);
     await check(account, asked);
   }
   return account;
@@ -456,7 +416,7 @@ test('the first of many groups are those of the model', async () => {
 
 test('a group with few sessions, but with the most people, is the first', async () => {
   const world = createFeed();
-  const account = worlds.push(world);
+  const account = add(world);
   let eventTime = 0;
   const look = (page: string, user: number, contact = 0, pause = minute) => {
     eventTime += pause;
@@ -478,7 +438,7 @@ test('a group with few sessions, but with the most people, is the first', async 
 
 test('a session whose first events were deleted for their age counts with the others', async () => {
   const world = createFeed();
-  const account = worlds.push(world);
+  const account = add(world);
   const event = { user: 1, contact: 0, eventID: 1, attributes: new Map() };
   world.log(Array.from({ length: 60 }, (_, nth) => ({ ...event, eventTime: nth * 5 * minute })));
   const asked = {
@@ -492,7 +452,7 @@ test('a session whose first events were deleted for their age counts with the ot
   await check(account, asked);
   world.retain(50);
   await check(account, asked);
-  await reports.purged(account);
+  await purged(account);
   await restart();
   await check(account, asked);
 });

@@ -13,7 +13,8 @@ import { createErasures } from './files/erasures.ts';
 import { createFiles, type EventFile, type StoredFile } from './files/files.ts';
 import { createVisitors, visitorColumns } from './files/visitors.ts';
 import { createOwners } from './owners.ts';
-import { runSQL, runWith } from './values.ts';
+import { clause, integers, list, literal, name, or, type SQL, sql } from './sql.ts';
+import { run } from './statements.ts';
 
 /** The tail is written to a file when it takes more than this part of the memory. */
 const mostOfMemory = 0.25;
@@ -37,20 +38,20 @@ export interface Source {
   readonly columns: Columns;
   /** How to find the person of an event `e`; `owners` is the table of the users that contacts own, `user`. */
   readonly person: {
-    readonly joins: string;
-    readonly sql: string;
+    readonly joins: SQL;
+    readonly person: SQL;
     /** Tables. */
-    readonly owners: string;
-    readonly merged: string;
+    readonly owners: SQL;
+    readonly merged: SQL;
   };
   /** Whether the person of an event `e` is among those of a condition (condition-people.ts). */
-  isOf(condition: OfPeople): string;
-  /** Rows of events with these columns, as the text of a query without parameters. */
-  select(names: readonly string[]): string;
+  isOf(condition: OfPeople): SQL;
+  /** Rows of events with these columns. */
+  select(names: readonly string[]): SQL;
   /** The same in parts, each by sequence, the first ones first. */
-  parts(names: readonly string[]): string[];
+  parts(names: readonly string[]): SQL[];
   /** A table of the visitors whose sessions have no numbers, and how many there are (visits.ts). */
-  readonly irregular: { readonly table: string; readonly visitors: number | 'all' };
+  readonly irregular: { readonly table: SQL; readonly visitors: number | 'all' };
   /** The greatest numbers of users, contacts that events were logged with, and sessions. */
   readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };
   /** No event that is gone for its age happened after this time. */
@@ -86,17 +87,17 @@ export const openAccount = async (
   const readers = new Set<Promise<unknown>>();
 
   interface Tail {
-    readonly table: string;
+    readonly table: SQL;
     readonly columns: string[];
     events: number;
     bytes: number;
   }
   const createTail = async (): Promise<Tail> => {
     lastNumber += 1;
-    const table = `tail_${account}_${lastNumber}`;
-    const names = Object.keys(fixedColumns);
-    await work((connection) => connection.run(`CREATE TABLE ${table} (${names.map(definition).join(', ')})`));
-    return { table, columns: names, events: 0, bytes: 0 };
+    const table = name(`tail_${account}_${lastNumber}`);
+    const columnNames = Object.keys(fixedColumns);
+    await work((connection) => run(connection, sql`CREATE TABLE ${table} (${list(columnNames.map(definition))})`));
+    return { table, columns: columnNames, events: 0, bytes: 0 };
   };
 
   await work((connection) =>
@@ -108,19 +109,19 @@ export const openAccount = async (
   let tail = await createTail();
 
   /** Reads those of the columns that there are; `rows` is a table, or a list of files. */
-  const rowsOf = (rows: string, has: ReadonlySet<string>, names: readonly string[], hidden: string | null): string => {
-    const selected = names.map((name) => (has.has(name) ? `e."${name}"` : absent(name)));
-    return `SELECT ${selected.join(', ')} FROM ${rows} e${hidden === null ? '' : ` WHERE NOT ${hidden}`}`;
+  const rowsOf = (rows: SQL, has: ReadonlySet<string>, names: readonly string[], hidden: SQL | null): SQL => {
+    const selected = names.map((column) => (has.has(column) ? clause`e.${name(column)}` : absent(column)));
+    return sql`SELECT ${list(selected)} FROM ${rows} e WHERE NOT ${hidden ?? sql`false`}`;
   };
-  const filesOf = (those: readonly EventFile[]): string =>
-    `read_parquet([${those.map(({ name }) => `'${files.pathOf(name)}'`).join(', ')}], union_by_name = true)`;
-  const rowsOfFiles = (those: readonly EventFile[], names: readonly string[], hidden: string | null): string =>
+  const filesOf = (those: readonly EventFile[]): SQL =>
+    clause`read_parquet([${list(those.map((file) => literal(files.pathOf(file.name))))}], union_by_name = true)`;
+  const rowsOfFiles = (those: readonly EventFile[], names: readonly string[], hidden: SQL | null): SQL =>
     rowsOf(filesOf(those), new Set(those.flatMap((file) => file.columns)), names, hidden);
 
   /** All events that there are, those that are to be removed too. */
-  const allRows = (names: readonly string[]): string => {
+  const allRows = (names: readonly string[]): SQL => {
     const fromTail = rowsOf(tail.table, new Set(tail.columns), names, null);
-    return events.length === 0 ? fromTail : `${rowsOfFiles(events, names, null)} UNION ALL ${fromTail}`;
+    return events.length === 0 ? fromTail : sql`${rowsOfFiles(events, names, null)} UNION ALL ${fromTail}`;
   };
   await work((connection) =>
     visitors.load(
@@ -135,10 +136,10 @@ export const openAccount = async (
     const users = fresh.flatMap((erasure) => ('user' in erasure ? [erasure.user] : []));
     const contacts = fresh.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : []));
     if (contacts.length > 0) {
-      const rows = await runWith(
+      const rows = await run(
         connection,
-        (values) => `SELECT DISTINCT "user" FROM (${allRows(['user', 'contact'])})
-          WHERE "user" > 0 AND contact IN (SELECT unnest(${values.integers(contacts)}))`,
+        sql`SELECT DISTINCT "user" FROM ${allRows(['user', 'contact'])}
+          WHERE "user" > 0 AND contact IN (SELECT unnest(${integers(contacts)}))`,
       );
       users.push(...rows.map((row) => Number(row.user)));
     }
@@ -154,8 +155,8 @@ export const openAccount = async (
   const isPurged = (): boolean => events.every(isClean);
   const purgeTail = (): Promise<unknown> => {
     const { table } = tail;
-    const erased = `SELECT e.sequence FROM ${table} e WHERE ${erasures.condition}`;
-    return work((connection) => connection.run(`DELETE FROM ${table} WHERE sequence IN (${erased})`));
+    const erased = sql`SELECT e.sequence FROM ${table} e WHERE ${erasures.condition ?? sql`false`}`;
+    return work((connection) => run(connection, sql`DELETE FROM ${table} WHERE sequence IN ${erased}`));
   };
 
   const writeManifest = async (): Promise<void> => {
@@ -179,11 +180,13 @@ export const openAccount = async (
   /** Each thread holds a group of rows in memory, at 16 to 32 bytes a value, until it is written. */
   const rowsOfGroup = (columnCount: number): number =>
     Math.max(2_048, Math.min(122_880, Math.floor((mostOfGroup * memoryBytes) / 24 / columnCount)));
-  const writeParquet = (name: string, query: string, columnCount: number): Promise<StoredFile> =>
-    files.create(name, (path) =>
+  const writeParquet = (file: string, query: SQL, columnCount: number): Promise<StoredFile> =>
+    files.create(file, (path) =>
       work((connection) =>
-        connection.run(
-          `COPY (${query}) TO '${path}' (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup(columnCount)})`,
+        run(
+          connection,
+          sql`COPY ${query} TO ${literal(path)}
+            (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup(columnCount)})`,
         ),
       ),
     );
@@ -203,21 +206,18 @@ export const openAccount = async (
     return replaced;
   };
   /** `query` leaves out what is erased. Returns null when nothing is left. */
-  const writeEvents = async (query: string, names: readonly string[]): Promise<EventFile | null> => {
+  const writeEvents = async (query: SQL, names: readonly string[]): Promise<EventFile | null> => {
     const { generation } = erasures;
-    const name = nextName('events');
-    const file = await writeParquet(name, query, names.length);
+    const file = await writeParquet(nextName('events'), query, names.length);
+    const written = clause`read_parquet(${literal(files.pathOf(file.name))})`;
     const [row] = await work((connection) =>
-      runSQL(
-        connection,
-        `SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last FROM read_parquet('${files.pathOf(name)}')`,
-      ),
+      run(connection, sql`SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last FROM ${written}`),
     );
     const count = Number(row?.events);
-    examined.set(name, generation);
+    examined.set(file.name, generation);
     if (count > 0)
       return { ...file, events: count, first: Number(row?.first), last: Number(row?.last), columns: names };
-    await files.remove([name]);
+    await files.remove([file.name]);
     return null;
   };
 
@@ -235,7 +235,7 @@ export const openAccount = async (
     const names = [...new Set([...joined.flatMap((file) => file.columns), ...tail.columns])];
     const hidden = erasures.condition;
     const fromTail = rowsOf(tail.table, new Set(tail.columns), names, hidden);
-    const query = joined.length === 0 ? fromTail : `${rowsOfFiles(joined, names, hidden)} UNION ALL ${fromTail}`;
+    const query = joined.length === 0 ? fromTail : sql`${rowsOfFiles(joined, names, hidden)} UNION ALL ${fromTail}`;
     const file = await writeEvents(query, names);
     const replaced = joined.map(({ name }) => name);
     // Files that may hold erased events keep the position from before: after a crash the feed names the erasures again.
@@ -246,20 +246,20 @@ export const openAccount = async (
     await writeManifest();
     await readersDone();
     await files.remove(replaced);
-    await work((connection) => connection.run(`DROP TABLE ${written.table}`));
+    await work((connection) => run(connection, sql`DROP TABLE ${written.table}`));
   };
 
   const lastEvents = async (): Promise<LastEvents | null> => {
     const file = events.at(-1);
     if (!file) return null;
     const rows = await work((connection) =>
-      runSQL(
+      run(
         connection,
-        `SELECT * FROM (SELECT sequence, "user", contact, "eventID", "eventTime" FROM read_parquet('${files.pathOf(file.name)}')
+        sql`SELECT * FROM (SELECT sequence, "user", contact, "eventID", "eventTime" FROM ${filesOf([file])}
           ORDER BY sequence DESC LIMIT ${mostCompared}) ORDER BY sequence`,
       ),
     );
-    const column = (name: string) => Float64Array.from(rows, (row) => Number(row[name]));
+    const column = (named: string) => Float64Array.from(rows, (row) => Number(row[named]));
     const sequence = column('sequence');
     return {
       beyond: (sequence[0] as number) - 1,
@@ -315,7 +315,7 @@ export const openAccount = async (
         return 'done';
       }
       const [row] = await work((connection) =>
-        runSQL(connection, `SELECT count(*) AS erased FROM ${filesOf([file])} e WHERE ${hidden}`),
+        run(connection, sql`SELECT count(*) AS erased FROM ${filesOf([file])} e WHERE ${hidden}`),
       );
       if (Number(row?.erased) === 0) {
         examined.set(file.name, erasures.generation);
@@ -336,9 +336,9 @@ export const openAccount = async (
       const hidden = erasures.condition;
       // What is appended after this has other bounds.
       const bounds = { ...visitors.bounds };
-      const isLater = `e.sequence > ${through}`;
+      const isLater = sql`e.sequence > ${through}`;
       const tailRows = (wanted: readonly string[]) =>
-        rowsOf(table, tailColumns, wanted, hidden === null ? isLater : `(${hidden} OR ${isLater})`);
+        rowsOf(table, tailColumns, wanted, hidden === null ? isLater : or([hidden, isLater]));
       return {
         columns,
         person: owners.personOf(bounds.contact > 0),
@@ -348,7 +348,7 @@ export const openAccount = async (
         through,
         select(wanted) {
           const fromTail = tailRows(wanted);
-          return those.length === 0 ? fromTail : `${rowsOfFiles(those, wanted, hidden)} UNION ALL ${fromTail}`;
+          return those.length === 0 ? fromTail : sql`${rowsOfFiles(those, wanted, hidden)} UNION ALL ${fromTail}`;
         },
         parts: (wanted) => [...those.map((file) => rowsOfFiles([file], wanted, hidden)), tailRows(wanted)],
         irregular: { table: visitors.table, visitors: visitors.irregular },
@@ -375,7 +375,7 @@ export const openAccount = async (
     async close(): Promise<void> {
       await readersDone();
       await work(async (connection) => {
-        await connection.run(`DROP TABLE IF EXISTS ${tail.table}`);
+        await run(connection, sql`DROP TABLE IF EXISTS ${tail.table}`);
         await owners.drop(connection);
         await erasures.drop(connection);
         await visitors.drop(connection);

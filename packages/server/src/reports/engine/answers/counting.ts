@@ -7,7 +7,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { type Row, runSQL, runWith, type Values } from '../values.ts';
+import { clause, list, name, nothing, type SQL, sql } from '../sql.ts';
+import { type Row, run } from '../statements.ts';
 import { sameGroup } from './groups.ts';
 import { writeOwned } from './owned.ts';
 import type { Sessions, Wanted } from './scope.ts';
@@ -19,14 +20,14 @@ const mostAtOnce = 0.2;
 const eventsPerByte = 0.02;
 
 /** Writes a query of events with the columns `keys` and `user`, and what is wanted. */
-export type WriteHits = (values: Values, wanted: Wanted) => string;
+export type WriteHits = (wanted: Wanted) => SQL;
 
 /** What can be asked of the temporary table `groups`: of each group its keys, `events`, `users`, `people` and `sessions`. */
 export interface Counted {
   /** The measures of all events. */
   total(): Promise<Row | undefined>;
   /** Those of all groups but the ones in a table. */
-  without(table: string): Promise<Row | undefined>;
+  without(table: SQL): Promise<Row | undefined>;
 }
 
 export interface Groups {
@@ -49,16 +50,16 @@ export interface Size {
 }
 
 /** The number of events in hits. */
-export const numberOfEvents = (bySession: boolean): string => (bySession ? 'sum(events)::BIGINT' : 'count(*)');
+export const numberOfEvents = (bySession: boolean): SQL => (bySession ? sql`sum(events)::BIGINT` : sql`count(*)`);
 
 /** The range is made longer to a multiple of 8: DuckDB sets the bits that are missing from a byte again and again, which doubles the time. */
-const bitmap = (number: string, lowest: number, greatest: number, filter = ''): string => {
+const bitmap = (number: SQL, lowest: number, greatest: number, filter = nothing): SQL => {
   const bytes = Math.max(1, Math.ceil((greatest - lowest + 1) / 8));
-  return `bitstring_agg(${number}, ${lowest}, ${lowest + 8 * bytes - 1}) ${filter}`;
+  return sql`bitstring_agg(${number}, ${lowest}, ${lowest + 8 * bytes - 1}) ${filter}`;
 };
-const ones = (bits: string): string => `coalesce(bit_count(${bits}), 0)`;
+const ones = (bits: SQL): SQL => sql`coalesce(bit_count(${bits}), 0)`;
 
-const byHashes = `count(*) AS events, count(DISTINCT "user") FILTER (WHERE "user" > 0) AS users,
+const byHashes = clause`count(*) AS events, count(DISTINCT "user") FILTER (WHERE "user" > 0) AS users,
   count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
 
 export const countGroups = async (
@@ -67,8 +68,8 @@ export const countGroups = async (
   question: Question,
   { keys, hits, sessions, bySession = false, withAdds = false, once, size: { groups, events } }: Groups,
 ): Promise<Counted> => {
-  const list = keys.join(', ');
-  const notIn = (table: string): string => `h ANTI JOIN ${table} t ON ${sameGroup(keys)}`;
+  const columns = list(keys.map(name));
+  const notIn = (table: SQL): SQL => clause`h ANTI JOIN ${table} t ON ${sameGroup(keys)}`;
 
   const users = source.bounds.user;
   const people = users + (await source.greatestContact(connection));
@@ -76,114 +77,115 @@ export const countGroups = async (
   const bytesOfGroup = (users + people + numbersOfSessions) / 8;
   const bytes = groups * bytesOfGroup;
   if (bytes > Math.min(mostOfMemory * source.memoryBytes, events / eventsPerByte)) {
-    const found = (values: Values) => hits(values, { person: true, session: true, sequence: once !== undefined });
+    const found = hits({ person: true, session: true, sequence: once !== undefined });
     // An event is in a group once, though it may be in several.
-    await runWith(
+    await run(
       connection,
-      (values) => `CREATE OR REPLACE TEMP TABLE counted AS SELECT ${list}, GROUPING(${list}) AS total, ${byHashes}
-        FROM (${found(values)}) GROUP BY ${once ? list : `GROUPING SETS ((), (${list}))`}`,
+      sql`CREATE OR REPLACE TEMP TABLE counted AS SELECT ${columns}, GROUPING(${columns}) AS total, ${byHashes}
+        FROM ${found} GROUP BY ${once ? columns : clause`GROUPING SETS ((), (${columns}))`}`,
     );
-    await runSQL(connection, 'CREATE OR REPLACE TEMP TABLE groups AS SELECT * FROM counted WHERE total = 0');
-    const all = once && ((values: Values) => once(values, { person: true, session: true, sequence: true }));
-    const count = async (write: (values: Values) => string): Promise<Row | undefined> =>
-      (await runWith(connection, (values) => `SELECT ${byHashes} FROM ${write(values)}`))[0];
+    await run(connection, sql`CREATE OR REPLACE TEMP TABLE groups AS SELECT * FROM counted WHERE total = 0`);
+    const all = once?.({ person: true, session: true, sequence: true });
+    const count = async (rows: SQL): Promise<Row | undefined> =>
+      (await run(connection, sql`SELECT ${byHashes} FROM ${rows}`))[0];
     return {
-      total: async () =>
-        all
-          ? count((values) => `(${all(values)})`)
-          : (await runSQL(connection, 'SELECT * FROM counted WHERE total > 0'))[0],
-      without: (table) =>
-        count((values) => {
-          if (!all) return `(${found(values)}) ${notIn(table)}`;
-          const inTable = `SELECT sequence FROM (${found(values)}) h SEMI JOIN ${table} t ON ${sameGroup(keys)}`;
-          return `(${all(values)}) ANTI JOIN (${inTable}) USING (sequence)`;
-        }),
+      total: async () => (all ? count(all) : (await run(connection, sql`SELECT * FROM counted WHERE total > 0`))[0]),
+      without(table) {
+        if (!all) return count(clause`${found} ${notIn(table)}`);
+        const inTable = sql`SELECT sequence FROM ${found} h SEMI JOIN ${table} t ON ${sameGroup(keys)}`;
+        return count(clause`${all} ANTI JOIN ${inTable} USING (sequence)`);
+      },
     };
   }
 
   // Looking at each bit of whole users costs less than reading their events again while there are fewer.
   const { isOwned, whole } = await writeOwned(connection, source, question, Math.min(events, source.through) / groups);
-  await runSQL(
+  const user = name('user');
+  await run(
     connection,
-    `CREATE OR REPLACE TEMP TABLE mask AS SELECT ~${bitmap('"user"', 0, users)} AS unowned
+    sql`CREATE OR REPLACE TEMP TABLE mask AS SELECT ~${bitmap(user, 0, users)} AS unowned
       FROM (SELECT "user" FROM owned UNION ALL SELECT "user" FROM whole)`,
   );
-  const ifAdds = withAdds ? 'FILTER (WHERE adds)' : '';
-  const usersOf = (bits: string): string => `${ones(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
-  const unowned = (bits: string): string => ones(`${bits} & (SELECT unowned FROM mask)`);
-  const sessionBits = (lowest: number, greatest: number): string =>
-    `${bitmap('session', lowest, greatest, ifAdds)} AS sessions`;
-  const allSessions = bySession ? 'count(*) AS sessions' : sessionBits(sessions.lowest, sessions.greatest);
+  const ifAdds = withAdds ? clause`FILTER (WHERE adds)` : nothing;
+  const usersOf = (bits: SQL): SQL => sql`${ones(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
+  const unowned = (bits: SQL): SQL => ones(sql`${bits} & (SELECT unowned FROM mask)`);
+  const sessionBits = (lowest: number, greatest: number): SQL =>
+    clause`${bitmap(name('session'), lowest, greatest, ifAdds)} AS sessions`;
+  const allSessions = bySession ? clause`count(*) AS sessions` : sessionBits(sessions.lowest, sessions.greatest);
   // Counted where they are made: both threads do that.
-  const numbersOfUsers = `${usersOf('users')} AS numberOfUsers, ${unowned('users')} AS numberOfUnowned`;
-  const numberOfSessions = `${bySession ? 'sessions' : ones('sessions')} AS numberOfSessions`;
+  const numbersOfUsers = clause`${usersOf(name('users'))} AS "numberOfUsers", ${unowned(name('users'))} AS "numberOfUnowned"`;
+  const numberOfSessions = clause`${bySession ? name('sessions') : ones(name('sessions'))} AS "numberOfSessions"`;
   const atOnce = mostAtOnce * source.memoryBytes;
   const together = groups * (users + numbersOfSessions) <= 8 * atOnce;
-  await runWith(connection, (values) => {
-    const withSessions = together ? `, 0 AS part, ${allSessions}` : '';
-    return `CREATE OR REPLACE TEMP TABLE user_bits AS SELECT *, ${numbersOfUsers}${together ? `, ${numberOfSessions}` : ''} FROM (
-      SELECT ${list}, ${numberOfEvents(bySession)} AS events, ${bitmap('"user"', 0, users, ifAdds)} AS users${withSessions}
-      FROM (${hits(values, { session: together, adds: withAdds })}) GROUP BY ${list})`;
-  });
-  const sessionTable = together ? 'user_bits' : 'session_bits';
+  const counts = list(together ? [numbersOfUsers, numberOfSessions] : [numbersOfUsers]);
+  const withSessions = together ? clause`, 0 AS part, ${allSessions}` : nothing;
+  await run(
+    connection,
+    sql`CREATE OR REPLACE TEMP TABLE user_bits AS SELECT *, ${counts} FROM (
+      SELECT ${columns}, ${numberOfEvents(bySession)} AS events, ${bitmap(user, 0, users, ifAdds)} AS users${withSessions}
+      FROM ${hits({ session: together, adds: withAdds })} GROUP BY ${columns})`,
+  );
+  const sessionTable = name(together ? 'user_bits' : 'session_bits');
   if (!together) {
-    await runSQL(
+    await run(
       connection,
-      `CREATE OR REPLACE TEMP TABLE session_bits AS SELECT ${list}, 0 AS part, NULL::BIT AS sessions, 0 AS numberOfSessions FROM user_bits LIMIT 0`,
+      sql`CREATE OR REPLACE TEMP TABLE session_bits AS
+        SELECT ${columns}, 0 AS part, NULL::BIT AS sessions, 0 AS "numberOfSessions" FROM user_bits LIMIT 0`,
     );
     // In ranges of their numbers, which grow with time, so that an event's row is read for one range only.
     const parts = Math.ceil((groups * numbersOfSessions) / (8 * atOnce));
     const step = 8 * Math.ceil(numbersOfSessions / parts / 8);
     for (let lowest = sessions.lowest; lowest <= sessions.greatest; lowest += step) {
       const greatest = Math.min(lowest + step - 1, sessions.greatest);
-      await runWith(
+      await run(
         connection,
-        (values) => `INSERT INTO session_bits SELECT *, ${numberOfSessions} FROM (
-          SELECT ${list}, ${lowest} AS part, ${sessionBits(lowest, greatest)}
-          FROM (${hits(values, { session: true, adds: withAdds })}) WHERE session BETWEEN ${lowest} AND ${greatest} GROUP BY ${list})`,
+        sql`INSERT INTO session_bits SELECT *, ${numberOfSessions} FROM (
+          SELECT ${columns}, ${lowest} AS part, ${sessionBits(lowest, greatest)}
+          FROM ${hits({ session: true, adds: withAdds })} WHERE session BETWEEN ${lowest} AND ${greatest} GROUP BY ${columns})`,
       );
     }
   }
   // Whole users belong to contacts.
   const personBits = bitmap(
-    `CASE WHEN person > 0 THEN person + ${users} ELSE -person END`,
+    sql`CASE WHEN person > 0 THEN person + ${users} ELSE -person END`,
     isOwned ? 0 : users,
     people,
   );
-  await runWith(connection, (values) => {
-    const parts = [`SELECT ${list}, NULL::BIT AS people FROM user_bits LIMIT 0`];
-    if (isOwned)
-      parts.push(
-        `SELECT ${list}, ${personBits} FROM (${hits(values, { person: true, owned: true })}) GROUP BY ${list}`,
-      );
-    if (whole > 0) {
-      // There are fewer sessions than bits of whole users.
-      const found = bySession
-        ? `(${hits(values, {})}) JOIN whole USING ("user")`
-        : 'user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1';
-      parts.push(`SELECT ${list}, ${personBits} FROM ${found} GROUP BY ${list}`);
-    }
-    return `CREATE OR REPLACE TEMP TABLE owner_bits AS SELECT ${list}, bit_or(people) AS people
-      FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}) GROUP BY ${list}`;
-  });
-  await runSQL(
+  const parts = [sql`SELECT ${columns}, NULL::BIT AS people FROM user_bits LIMIT 0`];
+  if (isOwned)
+    parts.push(sql`SELECT ${columns}, ${personBits} FROM ${hits({ person: true, owned: true })} GROUP BY ${columns}`);
+  if (whole > 0) {
+    // There are fewer sessions than bits of whole users.
+    const found = bySession
+      ? clause`${hits({})} JOIN whole USING ("user")`
+      : clause`user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1`;
+    parts.push(sql`SELECT ${columns}, ${personBits} FROM ${found} GROUP BY ${columns}`);
+  }
+  await run(
     connection,
-    `CREATE OR REPLACE TEMP TABLE groups AS SELECT h.* EXCLUDE (unowned), t.sessions, unowned + coalesce(o.people, 0) AS people
-      FROM (SELECT ${list}, events, numberOfUsers AS users, numberOfUnowned AS unowned FROM user_bits) h
-      JOIN (SELECT ${list}, sum(numberOfSessions) AS sessions FROM ${sessionTable} GROUP BY ${list}) t ON ${sameGroup(keys)}
-      LEFT JOIN (SELECT ${list}, bit_count(people) AS people FROM owner_bits) o ON ${sameGroup(keys).replaceAll('t.', 'o.')}`,
+    sql`CREATE OR REPLACE TEMP TABLE owner_bits AS SELECT ${columns}, bit_or(people) AS people
+      FROM (${list(parts, ' UNION ALL ')}) GROUP BY ${columns}`,
   );
-  const unitedSessions = bySession ? 'sum(sessions)' : 'bit_count(bit_or(sessions))';
+  await run(
+    connection,
+    sql`CREATE OR REPLACE TEMP TABLE groups AS SELECT h.* EXCLUDE (unowned), unowned + coalesce(t.people, 0) AS people
+      FROM (
+        SELECT h.*, t.sessions FROM (SELECT ${columns}, events, "numberOfUsers" AS users, "numberOfUnowned" AS unowned FROM user_bits) h
+        JOIN (SELECT ${columns}, sum("numberOfSessions") AS sessions FROM ${sessionTable} GROUP BY ${columns}) t ON ${sameGroup(keys)}
+      ) h LEFT JOIN (SELECT ${columns}, bit_count(people) AS people FROM owner_bits) t ON ${sameGroup(keys)}`,
+  );
+  const unitedSessions = bySession ? sql`sum(sessions)` : sql`bit_count(bit_or(sessions))`;
+  const [allUsers, allPeople] = [sql`bit_or(users)`, sql`bit_or(people)`];
   /** `rest` leaves out groups of a table `h`. */
-  const united = async (rest: string): Promise<Row | undefined> => {
-    const [row] = await runSQL(
+  const united = async (rest: SQL): Promise<Row | undefined> => {
+    const [row] = await run(
       connection,
-      `SELECT sum(events) AS events, ${usersOf('bit_or(users)')} AS users,
-        ${unowned('bit_or(users)')} + (SELECT ${ones('bit_or(people)')} FROM owner_bits ${rest}) AS people,
+      sql`SELECT sum(events) AS events, ${usersOf(allUsers)} AS users,
+        ${unowned(allUsers)} + (SELECT ${ones(allPeople)} FROM owner_bits ${rest}) AS people,
         (SELECT sum(ones) FROM (SELECT ${unitedSessions} AS ones FROM ${sessionTable} ${rest} GROUP BY part)) AS sessions
       FROM user_bits ${rest}`,
     );
     return row;
   };
-  return { total: () => united(''), without: (table) => united(notIn(table)) };
+  return { total: () => united(nothing), without: (table) => united(notIn(table)) };
 };

@@ -5,7 +5,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { runSQL, runWith } from '../values.ts';
+import { clause, list, name, sql } from '../sql.ts';
+import { run } from '../statements.ts';
 import { inOrderOf, keysOf, sameGroup, valuesIn } from './groups.ts';
 import { prepareReached, readSums, sumsOf, unitOf, writeReached } from './reached.ts';
 import type { Sessions } from './scope.ts';
@@ -18,10 +19,7 @@ const countInOrder = async (
   question: FunnelQuestion,
   units: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
 ): Promise<number[]> => {
-  const [row] = await runWith(
-    connection,
-    (values) => `SELECT ${sumsOf(question)} FROM (${writeReached(source, question, values, units)})`,
-  );
+  const [row] = await run(connection, sql`SELECT ${sumsOf(question)} FROM ${writeReached(source, question, units)}`);
   return readSums(question, row);
 };
 
@@ -33,22 +31,22 @@ const answerGroups = async (
 ): Promise<FunnelAnswer> => {
   await prepareReached(connection, source, question, groups);
   const [unit, keys] = [unitOf(question), keysOf(groups.dimensions)];
-  const order = `ORDER BY people0 DESC, ${inOrderOf(keys)} LIMIT ${groups.limit}`;
-  await runSQL(
+  const order = clause`ORDER BY people0 DESC, ${inOrderOf(keys)} LIMIT ${groups.limit}`;
+  await run(
     connection,
-    `CREATE TEMP TABLE grouped AS SELECT ${keys.join(', ')}, ${sumsOf(question)} FROM members JOIN reached USING (${unit}) GROUP BY ALL`,
+    sql`CREATE TEMP TABLE grouped AS SELECT ${list(keys.map(name))}, ${sumsOf(question)} FROM members JOIN reached USING (${unit}) GROUP BY ALL`,
   );
-  await runSQL(connection, `CREATE TEMP TABLE first AS SELECT * FROM grouped ${order}`);
-  const rows = await runSQL(connection, `SELECT * FROM first ${order}`);
-  const [total] = await runSQL(connection, `SELECT ${sumsOf(question)} FROM reached`);
-  const [counted] = await runSQL(connection, 'SELECT count(*) AS groups FROM grouped');
+  await run(connection, sql`CREATE TEMP TABLE first AS SELECT * FROM grouped ${order}`);
+  const rows = await run(connection, sql`SELECT * FROM first ${order}`);
+  const [total] = await run(connection, sql`SELECT ${sumsOf(question)} FROM reached`);
+  const [counted] = await run(connection, sql`SELECT count(*) AS groups FROM grouped`);
   const further = Number(counted?.groups) - rows.length;
   const [others] =
     further === 0
       ? []
-      : await runSQL(
+      : await run(
           connection,
-          `SELECT ${sumsOf(question)} FROM reached
+          sql`SELECT ${sumsOf(question)} FROM reached
             ANTI JOIN (SELECT ${unit} FROM members h SEMI JOIN first t ON ${sameGroup(keys)}) USING (${unit})`,
         );
   return {

@@ -1,5 +1,5 @@
 /** Spans of time that no given cut divides, so that what depends on time is computed for each span rather than for each event. */
-import type { Values } from '../values.ts';
+import { clause, integers, type SQL, sql } from '../sql.ts';
 
 const greatestCommonDivisor = (a: number, b: number): number =>
   b === 0 ? Math.abs(a) : greatestCommonDivisor(b, a % b);
@@ -27,30 +27,30 @@ export const isGridOf = ({ milliseconds }: Grid, edges: readonly number[]): bool
   edges.every((edge, index) => index === 0 || edge - (edges[index - 1] as number) <= milliseconds);
 
 /** The number of the span of a time. */
-export const spanOf = ({ anchor, milliseconds }: Grid, time: string, values: Values): string =>
-  `(${time} - ${values.integer(anchor)}) // ${values.integer(milliseconds)}`;
+export const spanOf = ({ anchor, milliseconds }: Grid, time: SQL): SQL => sql`(${time} - ${anchor}) // ${milliseconds}`;
 
 /** More spans than these are looked for in the events: edges need not be those of a calendar. */
 const mostSpans = 100_000;
 
 /** A query of the spans before `to`: `span`. `eventSpans` writes a query of those of the events. */
-export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpans: () => string): string => {
+export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpans: () => SQL): SQL => {
   const spans = Math.ceil((to - anchor) / milliseconds);
-  return spans <= mostSpans ? `SELECT unnest(range(${spans})) AS span` : `SELECT DISTINCT span FROM (${eventSpans()})`;
+  return spans <= mostSpans
+    ? sql`SELECT unnest(range(${spans})) AS span`
+    : sql`SELECT DISTINCT span FROM ${eventSpans()}`;
 };
 
 /** A table of `spans`, each with the value of the last of `starts` at or before it: `span`, `value`. */
 export const valuesOfSpans = (
   { from, anchor, milliseconds }: Grid,
   starts: readonly (readonly [start: number, value: number])[],
-  spans: string,
-  values: Values,
-): string => {
+  spans: SQL,
+): SQL => {
   // The last that starts at or before `from` is the value of the first span.
   const inGrid = starts.filter((_, index) => (starts[index + 1]?.[0] ?? Infinity) > from);
   const firsts = inGrid.map(([start], index) => (index === 0 ? 0 : (start - anchor) / milliseconds));
-  return `SELECT s.span, v.value FROM (${spans}) s
-    ASOF JOIN (SELECT unnest(${values.integers(firsts)}) AS span, unnest(${values.integers(inGrid.map(([, value]) => value))}) AS value) v
+  return sql`SELECT s.span, v.value FROM ${spans} s
+    ASOF JOIN (SELECT unnest(${integers(firsts)}) AS span, unnest(${integers(inGrid.map(([, value]) => value))}) AS value) v
     ON s.span >= v.span`;
 };
 
@@ -67,9 +67,9 @@ export const hourCuts = (from: number, to: number, offsets: readonly (readonly [
   });
 
 /** Of a row with `span` and `value`, the offset of local time. */
-export const clockOf = ({ anchor, milliseconds }: Grid, values: Values): string => {
-  const local = `(${values.integer(anchor)} + span * ${values.integer(milliseconds)} + value)`;
-  const inDay = `(((${local} % ${day}) + ${day}) % ${day})`;
-  const weekday = `((((${local} - ${inDay}) // ${day} + 3) % 7 + 7) % 7 + 1)`;
-  return `${inDay} // ${hour} AS hour, ${weekday} AS weekday`;
+export const clockOf = ({ anchor, milliseconds }: Grid): SQL => {
+  const local = sql`${anchor} + span * ${milliseconds} + value`;
+  const inDay = sql`((${local} % ${day}) + ${day}) % ${day}`;
+  const weekday = sql`(((${local} - ${inDay}) // ${day} + 3) % 7 + 7) % 7 + 1`;
+  return clause`${inDay} // ${hour} AS hour, ${weekday} AS weekday`;
 };

@@ -3,7 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { referrerAttrID } from '../../attributes.ts';
 import type { ContactList, Dimension, Grouping, Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { appendIntegers, type Row, runWith, type Values } from '../values.ts';
+import { and, clause, list, name, type SQL, sql, texts } from '../sql.ts';
+import { appendIntegers, type Row, run } from '../statements.ts';
 import { clockOf, createGrid, hourCuts, spansBefore, valuesOfSpans } from './grid.ts';
 import { referrerHostOf } from './host.ts';
 import { createScope, type Scope, type Sessions, type Wanted } from './scope.ts';
@@ -19,11 +20,11 @@ const isClock = (dimension: Dimension): boolean =>
 /** The columns of groups. */
 export const keysOf = (dimensions: readonly Dimension[]): string[] => dimensions.map((_, index) => `d${index}`);
 /** Whether rows of `h` and `t` are of the same group. */
-export const sameGroup = (keys: readonly string[]): string =>
-  keys.map((key) => `h.${key} IS NOT DISTINCT FROM t.${key}`).join(' AND ');
+export const sameGroup = (keys: readonly string[]): SQL =>
+  and(keys.map((key) => sql`h.${name(key)} IS NOT DISTINCT FROM t.${name(key)}`));
 /** The order of groups that are equal otherwise: as text. */
-export const inOrderOf = (keys: readonly string[]): string =>
-  keys.map((key) => `${key}::VARCHAR ASC NULLS LAST`).join(', ');
+export const inOrderOf = (keys: readonly string[]): SQL =>
+  list(keys.map((key) => clause`${name(key)}::VARCHAR ASC NULLS LAST`));
 /** The values of a row's group. */
 export const valuesIn = (row: Row, keys: readonly string[]): (string | null)[] =>
   keys.map((key) => (row[key] === null ? null : String(row[key])));
@@ -37,15 +38,16 @@ const writeLists = async (
   index: number,
   lists: readonly ContactList[],
 ): Promise<boolean> => {
-  await connection.run(`CREATE TEMP TABLE lists${index} (contact BIGINT, list BIGINT)`);
-  const contacts = lists.flatMap((list) => [...list.contacts]);
-  const numbers = lists.flatMap(({ contacts: those }, index) => new Array<number>(those.length).fill(index + 1));
-  appendIntegers(await connection.createAppender(`lists${index}`, 'main', 'temp'), [contacts, numbers]);
+  const table = `lists${index}`;
+  await run(connection, sql`CREATE TEMP TABLE ${name(table)} (contact BIGINT, list BIGINT)`);
+  const contacts = lists.flatMap((one) => [...one.contacts]);
+  const numbers = lists.flatMap(({ contacts: those }, nth) => new Array<number>(those.length).fill(nth + 1));
+  appendIntegers(await connection.createAppender(table, 'main', 'temp'), [contacts, numbers]);
   return new Set(contacts).size < contacts.length;
 };
 
 /** These ignore rows without a value. */
-const finders = { first: 'arg_min', last: 'arg_max' } as const;
+const finders = { first: clause`arg_min`, last: clause`arg_max` };
 
 /**
  * Makes the temporary table `visits`: of each session its values of those dimensions that are of sessions (`v0`, `v1`; NULL if it has none),
@@ -57,24 +59,26 @@ const writeVisits = async (
   question: Grouped,
   sessions: Sessions,
 ): Promise<void> => {
-  await runWith(connection, (values) => {
-    const scope = createScope(source, question, values);
-    const columns = question.dimensions.flatMap((dimension, index) => {
-      if ('of' in dimension) {
-        scope.add(`v${index}`, scope.text(dimension.attrID));
-        return `${finders[dimension.of]}(v${index}, place) AS v${index}`;
-      }
-      if (!('own' in dimension) || dimension.by === 'referrerHost') return [];
-      scope.add(`v${index}`, scope.text(referrerAttrID));
-      return `${referrerHostOf(`${finders.first}(v${index}, place)`, dimension.own, values)} AS v${index}`;
-    });
-    scope.add('place', scope.place);
-    scope.add('"user"', 'e."user"');
-    const counts = question.condition === null ? '' : 'FILTER (WHERE counts)';
-    if (counts !== '') scope.add('counts', scope.matched);
-    return `CREATE TEMP TABLE visits AS SELECT session, ${columns.join(', ')}, any_value("user") AS "user", count(*) ${counts} AS events
-      FROM (${scope.rows({ withPerson: false, sessions })}) GROUP BY session`;
+  const scope = createScope(source, question);
+  const columns = question.dimensions.flatMap((dimension, index) => {
+    const column = name(`v${index}`);
+    if ('of' in dimension) {
+      scope.add(`v${index}`, scope.text(dimension.attrID));
+      return clause`${finders[dimension.of]}(${column}, place) AS ${column}`;
+    }
+    if (!('own' in dimension) || dimension.by === 'referrerHost') return [];
+    scope.add(`v${index}`, scope.text(referrerAttrID));
+    return clause`${referrerHostOf(sql`${finders.first}(${column}, place)`, dimension.own)} AS ${column}`;
   });
+  scope.add('place', scope.place);
+  scope.add('user', sql`e."user"`);
+  scope.add('counts', scope.matched);
+  await run(
+    connection,
+    sql`CREATE TEMP TABLE visits AS
+      SELECT session, ${list(columns)}, any_value("user") AS "user", count(*) FILTER (WHERE counts) AS events
+      FROM ${scope.rows({ withPerson: false, sessions })} GROUP BY session`,
+  );
 };
 
 /**
@@ -96,54 +100,54 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
 
   const sessions = await prepareSessions(connection, source, question);
   if (withVisits) await writeVisits(connection, source, question, sessions);
-  if (withClock)
-    await runWith(connection, (values) => {
-      const spans = spansBefore(grid, to, () => {
-        const scope = createScope(source, question, values);
-        scope.add('span', scope.spanOf(grid));
-        return scope.rows({ withPerson: false });
-      });
-      return `CREATE TEMP TABLE clock AS SELECT span, ${clockOf(grid, values)} FROM (${valuesOfSpans(grid, offsets, spans, values)})`;
+  if (withClock) {
+    const spans = spansBefore(grid, to, () => {
+      const scope = createScope(source, question);
+      scope.add('span', scope.spanOf(grid));
+      return scope.rows({ withPerson: false });
     });
+    const clock = sql`SELECT span, ${clockOf(grid)} FROM ${valuesOfSpans(grid, offsets, spans)}`;
+    await run(connection, sql`CREATE TEMP TABLE clock AS ${clock}`);
+  }
 
-  const write = (
-    values: Values,
-    wanted: Wanted,
-    columns: (scope: Scope) => Readonly<Record<string, string>> = () => ({}),
-  ): string => {
-    const scope = createScope(source, question, values);
+  const write = (wanted: Wanted, columns: (scope: Scope) => Readonly<Record<string, SQL>> = () => ({})): SQL => {
+    const scope = createScope(source, question);
     if (wanted.once) return scope.hits(wanted, wanted.session ? sessions : null);
     if (withClock) scope.add('span', scope.spanOf(grid));
     const added = Object.entries(columns(scope));
-    for (const [name, sql] of added) scope.add(name, sql);
+    for (const [column, value] of added) scope.add(column, value);
     const selected = dimensions.map((dimension, index) => {
+      const key = `d${index}`;
       if ('lists' in dimension) {
-        const texts = values.texts(dimension.lists.map((list) => list.value));
-        return `${texts}[l${index}.list] AS d${index}`;
+        const values = texts(dimension.lists.map((one) => one.value));
+        return clause`${values}[${name(`l${index}`)}.list] AS ${name(key)}`;
       }
-      if (isOfSession(dimension)) return `v${index} AS d${index}`;
-      if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
-      else if (dimension.by === 'event') scope.add(`d${index}`, scope.kind());
-      else if ('own' in dimension)
-        scope.add(`d${index}`, referrerHostOf(scope.text(referrerAttrID), dimension.own, values));
-      else return `${dimension.by} AS d${index}`;
-      return `d${index}`;
+      if (isOfSession(dimension)) return clause`${name(`v${index}`)} AS ${name(key)}`;
+      if ('attrID' in dimension) scope.add(key, scope.text(dimension.attrID));
+      else if (dimension.by === 'event') scope.add(key, scope.kind());
+      else if ('own' in dimension) scope.add(key, referrerHostOf(scope.text(referrerAttrID), dimension.own));
+      else return clause`${name(dimension.by)} AS ${name(key)}`;
+      return name(key);
     });
     if (bySession && added.length === 0 && !wanted.person && !wanted.sequence)
-      return `SELECT ${selected.join(', ')}, session, "user", events FROM visits WHERE events > 0`;
-    selected.push(...added.map(([name]) => name));
-    if (wanted.person) selected.push('person');
-    if (wanted.session) selected.push('session');
-    if (wanted.sequence) selected.push('sequence');
+      return sql`SELECT ${list(selected)}, session, "user", events FROM visits WHERE events > 0`;
+    selected.push(...added.map(([column]) => name(column)));
+    if (wanted.person) selected.push(name('person'));
+    if (wanted.session) selected.push(name('session'));
+    if (wanted.sequence) selected.push(name('sequence'));
     const found = scope.hits(
       { ...wanted, person: wanted.person || withLists },
       wanted.session || withVisits ? sessions : null,
     );
-    const lists = dimensions.map((dimension, index) =>
-      'lists' in dimension ? `LEFT JOIN lists${index} l${index} ON l${index}.contact = person` : '',
-    );
-    return `SELECT ${selected.join(', ')}, "user" FROM (${found}) ${lists.join(' ')}
-      ${withClock ? 'JOIN clock USING (span)' : ''} ${withVisits ? 'LEFT JOIN (SELECT * EXCLUDE ("user", events) FROM visits) USING (session)' : ''}`;
+    const joins = dimensions.flatMap((dimension, index) => {
+      const alias = name(`l${index}`);
+      return 'lists' in dimension
+        ? clause`LEFT JOIN ${name(`lists${index}`)} ${alias} ON ${alias}.contact = person`
+        : [];
+    });
+    if (withClock) joins.push(clause`JOIN clock USING (span)`);
+    if (withVisits) joins.push(clause`LEFT JOIN (SELECT * EXCLUDE ("user", events) FROM visits) USING (session)`);
+    return sql`SELECT ${list(selected)}, "user" FROM ${found} ${list(joins, ' ')}`;
   };
   return { sessions, write, isRepeated, bySession };
 };

@@ -5,7 +5,8 @@ import { labelIDs } from '@firsthand/contract/labels';
 import { pathAttrID, referrerAttrID } from '../../attributes.ts';
 import type { LiveAnswer, LiveQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { runSQL, runWith } from '../values.ts';
+import { name, sql } from '../sql.ts';
+import { run } from '../statements.ts';
 import { referrerHostOf } from './host.ts';
 import { createScope } from './scope.ts';
 
@@ -15,30 +16,30 @@ export const answerLive = async (
   question: LiveQuestion,
 ): Promise<LiveAnswer> => {
   const { limit, own } = question;
-  await runWith(connection, (values) => {
-    const scope = createScope(source, question, values);
-    scope.add('place', scope.place);
-    scope.add('page', scope.text(pathAttrID));
-    scope.add('host', referrerHostOf(scope.text(referrerAttrID), own, values));
-    scope.add('country', scope.text(labelIDs.country));
-    return `CREATE TEMP TABLE now AS SELECT visitor, person, place, page, host, country FROM (${scope.rows({ where: scope.matched })})`;
-  });
-  const [counted] = await runSQL(
+  const scope = createScope(source, question);
+  scope.add('place', scope.place);
+  scope.add('page', scope.text(pathAttrID));
+  scope.add('host', referrerHostOf(scope.text(referrerAttrID), own));
+  scope.add('country', scope.text(labelIDs.country));
+  const rows = scope.rows({ where: scope.matched });
+  await run(connection, sql`CREATE TEMP TABLE now AS SELECT visitor, person, place, page, host, country FROM ${rows}`);
+  const [counted] = await run(
     connection,
-    `SELECT count(*) AS events, count(DISTINCT visitor) FILTER (WHERE visitor > 0) AS users, count(DISTINCT person) AS people FROM now`,
+    sql`SELECT count(*) AS events, count(DISTINCT visitor) FILTER (WHERE visitor > 0) AS users, count(DISTINCT person) AS people FROM now`,
   );
   const people = Number(counted?.people);
-  const listOf = async (column: 'page' | 'host' | 'country') => {
-    const found = await runWith(
+  const listOf = async (attribute: 'page' | 'host' | 'country') => {
+    const column = name(attribute);
+    const found = await run(
       connection,
-      (values) => `WITH newest AS (
+      sql`WITH newest AS (
           SELECT person, arg_max(${column}, place) FILTER (WHERE ${column} IS NOT NULL) AS value FROM now GROUP BY person
         )
         SELECT value, count(*) AS people FROM newest GROUP BY value
-        ORDER BY people DESC, value ASC NULLS LAST LIMIT ${values.integer(limit)}`,
+        ORDER BY people DESC, value ASC NULLS LAST LIMIT ${limit}`,
     );
-    const rows = found.map((row) => ({ value: row.value as string | null, people: Number(row.people) }));
-    return { rows, others: rows.reduce((rest, row) => rest - row.people, people) };
+    const listed = found.map((row) => ({ value: row.value as string | null, people: Number(row.people) }));
+    return { rows: listed, others: listed.reduce((rest, row) => rest - row.people, people) };
   };
   return {
     events: Number(counted?.events),

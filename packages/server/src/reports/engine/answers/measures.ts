@@ -1,9 +1,10 @@
 /** Measures of sets of events, as SQL and as they are answered. */
 import type { Measures } from '../../questions.ts';
-import type { Row } from '../values.ts';
+import { clause } from '../sql.ts';
+import type { Row } from '../statements.ts';
 
 /** Of rows with `number`. */
-export const summedUp = `count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
+export const summedUp = clause`count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
 
 const finite = (value: unknown): number | null => {
   const number = Number(value);

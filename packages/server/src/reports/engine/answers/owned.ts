@@ -3,7 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { isWhole } from '../owners.ts';
-import { runSQL, runWith } from '../values.ts';
+import { clause, nothing, sql } from '../sql.ts';
+import { run } from '../statements.ts';
 import { createScope } from './scope.ts';
 
 /**
@@ -19,30 +20,28 @@ export const writeOwned = async (
   const { owners } = source.person;
   const { user: greatest, contact } = source.bounds;
   // Somebody may own a user of whom no event was stored yet.
-  await runWith(
+  await run(
     connection,
-    (values) => `CREATE OR REPLACE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
-      WHERE "user" <= ${values.integer(greatest)} GROUP BY "user"
-      HAVING ${isWhole(source.through)}`,
+    sql`CREATE OR REPLACE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
+      WHERE "user" <= ${greatest} GROUP BY "user" HAVING ${isWhole(source.through)}`,
   );
   // The person of an event that was logged with a contact is another one than the user's.
-  if (contact > 0)
-    await runWith(connection, (values) => {
-      const scope = createScope(source, question, values);
-      scope.add('"user"', 'e."user"');
-      const logged = scope.rows({ withPerson: false, where: 'contact > 0' });
-      return `CREATE OR REPLACE TEMP TABLE logged AS SELECT DISTINCT "user" FROM (${logged})`;
-    });
-  if (contact > 0) await runSQL(connection, 'DELETE FROM whole WHERE "user" IN (SELECT "user" FROM logged)');
-  const [counted] = await runSQL(connection, 'SELECT count(*) AS whole FROM whole');
+  if (contact > 0) {
+    const scope = createScope(source, question);
+    scope.add('user', sql`e."user"`);
+    const rows = scope.rows({ withPerson: false, where: sql`contact > 0` });
+    await run(connection, sql`CREATE OR REPLACE TEMP TABLE logged AS SELECT DISTINCT "user" FROM ${rows}`);
+    await run(connection, sql`DELETE FROM whole WHERE "user" IN (SELECT "user" FROM logged)`);
+  }
+  const [counted] = await run(connection, sql`SELECT count(*) AS whole FROM whole`);
   const whole = Number(counted?.whole);
-  if (whole > mostWhole) await runSQL(connection, 'DELETE FROM whole');
-  await runWith(
+  if (whole > mostWhole) await run(connection, sql`DELETE FROM whole`);
+  await run(
     connection,
-    (values) => `CREATE OR REPLACE TEMP TABLE owned AS SELECT 0 AS "user"
-      UNION SELECT "user" FROM ${owners} WHERE "user" <= ${values.integer(greatest)} AND "user" NOT IN (SELECT "user" FROM whole)
-      ${contact > 0 ? 'UNION SELECT "user" FROM logged' : ''}`,
+    sql`CREATE OR REPLACE TEMP TABLE owned AS SELECT 0 AS "user"
+      UNION SELECT "user" FROM ${owners} WHERE "user" <= ${greatest} AND "user" NOT IN (SELECT "user" FROM whole)
+      ${contact > 0 ? clause`UNION SELECT "user" FROM logged` : nothing}`,
   );
-  const [owned] = await runSQL(connection, 'SELECT count(*) AS owned FROM owned WHERE "user" > 0');
+  const [owned] = await run(connection, sql`SELECT count(*) AS owned FROM owned WHERE "user" > 0`);
   return { isOwned: contact > 0 || Number(owned?.owned) > 0, whole: whole > mostWhole ? 0 : whole };
 };

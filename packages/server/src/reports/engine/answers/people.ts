@@ -2,22 +2,26 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Group, PeopleAnswer, PeopleQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { appendIntegers, type Row, runSQL, runWith, type Values } from '../values.ts';
+import { and, clause, name, nothing, or, type SQL, sql } from '../sql.ts';
+import { appendIntegers, type Row, run } from '../statements.ts';
 import { prepareGroups } from './groups.ts';
 import { prepareReached, unitOf } from './reached.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
 
-const time = '"eventTime"';
+const time = sql`"eventTime"`;
 
 /** Whether a row is of the group. */
-const isGroup = ({ values: wanted }: Group, values: Values): string =>
-  wanted
-    .map((value, index) => (value === null ? `d${index} IS NULL` : `d${index}::VARCHAR = ${values.text(value)}`))
-    .join(' AND ');
+const isGroup = ({ values }: Group): SQL =>
+  and(
+    values.map((value, index) => {
+      const key = name(`d${index}`);
+      return value === null ? sql`${key} IS NULL` : sql`${key}::VARCHAR = ${value}`;
+    }),
+  );
 
 /** Writes a query of the events that count: `person`, `user` and `time`. `from` may leave out events of people who are not wanted. */
-type WriteEvents = (values: Values, from: Source) => string;
+type WriteEvents = (from: Source) => SQL;
 
 const prepareEvents = async (
   connection: DuckDBConnection,
@@ -25,51 +29,50 @@ const prepareEvents = async (
   question: PeopleQuestion,
 ): Promise<WriteEvents> => {
   const { of } = question;
-  const all: WriteEvents = (values, from) => {
-    const scope = createScope(from, question, values);
+  const all: WriteEvents = (from) => {
+    const scope = createScope(from, question);
     scope.add('time', time);
-    scope.add('"user"', 'e."user"');
+    scope.add('user', sql`e."user"`);
     return scope.rows({ where: scope.matched });
   };
-  const some: WriteEvents = (values, from) =>
-    `SELECT * FROM (${all(values, from)}) WHERE person IN (SELECT person FROM chosen)`;
+  const some: WriteEvents = (from) => sql`SELECT * FROM ${all(from)} WHERE person IN (SELECT person FROM chosen)`;
   switch (of.kind) {
     case 'all':
       return all;
     case 'group': {
       const { write } = await prepareGroups(connection, source, { ...question, ...of });
-      return (values) => {
-        const found = write(values, { person: true }, () => ({ time }));
-        return `SELECT person, "user", time FROM (${found}) WHERE ${isGroup(of, values)}`;
-      };
+      const found = write({ person: true }, () => ({ time }));
+      return () => sql`SELECT person, "user", time FROM ${found} WHERE ${isGroup(of)}`;
     }
     case 'step': {
       const { group } = of;
       await prepareReached(connection, source, { ...question, ...of }, group);
-      await runWith(connection, (values) => {
-        const members = group
-          ? `SEMI JOIN (SELECT * FROM members WHERE ${isGroup(group, values)}) m USING (${unitOf(of)})`
-          : '';
-        const without = of.dropped ? `AND NOT reached${of.step + 1}` : '';
-        return `CREATE TEMP TABLE chosen AS SELECT DISTINCT person FROM reached ${members} WHERE reached${of.step} ${without}`;
-      });
+      const members = group
+        ? clause`SEMI JOIN (SELECT * FROM members WHERE ${isGroup(group)}) m USING (${unitOf(of)})`
+        : nothing;
+      const reached = name(`reached${of.step}`);
+      const where = of.dropped ? sql`${reached} AND NOT ${name(`reached${of.step + 1}`)}` : reached;
+      await run(
+        connection,
+        sql`CREATE TEMP TABLE chosen AS SELECT DISTINCT person FROM reached ${members} WHERE ${where}`,
+      );
       return some;
     }
     case 'cohort': {
       await prepareCohorts(connection, source, { ...question, ...of });
-      const cameBack = `WHERE period = cohort + ${of.later} AND periods.back > cohorts.first`;
-      await runSQL(
-        connection,
-        `CREATE TEMP TABLE chosen AS SELECT person FROM cohorts ${of.later === null ? '' : `JOIN periods USING (person) ${cameBack}`}
-          ${of.later === null ? 'WHERE' : 'AND'} cohort = ${of.cohort}`,
-      );
+      const cameBack =
+        of.later === null
+          ? nothing
+          : clause`JOIN periods USING (person) WHERE period = cohort + ${of.later} AND periods.back > cohorts.first`;
+      const members = sql`SELECT person FROM (SELECT * FROM cohorts WHERE cohort = ${of.cohort}) cohorts ${cameBack}`;
+      await run(connection, sql`CREATE TEMP TABLE chosen AS ${members}`);
       return some;
     }
   }
 };
 
-const usersOf = 'count(DISTINCT "user") FILTER ("user" > 0)';
-const told = `person, count(*) AS events, ${usersOf} AS users, min(time) AS first, max(time) AS last`;
+const usersOf = sql`count(DISTINCT "user") FILTER ("user" > 0)`;
+const told = clause`person, count(*) AS events, ${usersOf} AS users, min(time) AS first, max(time) AS last`;
 
 /** The part of the range whose events are read first, then more until there are enough people. */
 const firstParts = [1 / 64, 1 / 8];
@@ -77,10 +80,10 @@ const firstParts = [1 / 64, 1 / 8];
 /** Leaves out events of which no person is in the table `listed`; some others remain. */
 const eventsOfListed = (source: Source): Source => {
   const { person, bounds } = source;
-  const users = `SELECT "user" FROM ${person.owners} WHERE person IN (SELECT person FROM listed)
-    UNION ALL SELECT -person FROM listed WHERE person < 0`;
-  const isListed = `${bounds.contact > 0 ? 'contact > 0 OR ' : ''}"user" IN (${users})`;
-  return { ...source, select: (names) => `SELECT * FROM (${source.select(names)}) WHERE ${isListed}` };
+  const isListed = sql`"user" IN (SELECT "user" FROM ${person.owners} WHERE person IN (SELECT person FROM listed)
+    UNION ALL SELECT -person FROM listed WHERE person < 0)`;
+  const where = bounds.contact > 0 ? or([sql`contact > 0`, isListed]) : isListed;
+  return { ...source, select: (names) => sql`SELECT * FROM ${source.select(names)} WHERE ${where}` };
 };
 
 export const answerPeople = async (
@@ -91,26 +94,25 @@ export const answerPeople = async (
   const { from, to, usersAtLeast, beyond, limit } = question;
   const write = await prepareEvents(connection, source, question);
   /** The first people of the page, as far as they have events at or after a time: that suffices when there are more than the limit. */
-  const newest = (since: number) =>
-    runWith(connection, (values) => {
-      const meant = [
-        ...(usersAtLeast > 0 ? [`${usersOf} >= ${values.integer(usersAtLeast)}`] : []),
-        ...(beyond === null
-          ? []
-          : [`(max(time), person) < (${values.integer(beyond.lastTime)}, ${values.integer(beyond.person)})`]),
-      ];
-      return `SELECT ${told} FROM (${write(values, source)})
-        WHERE time >= ${values.integer(since)}
-        GROUP BY person ${meant.length > 0 ? `HAVING ${meant.join(' AND ')}` : ''} ORDER BY last DESC, person DESC LIMIT ${values.integer(limit + 1)}`;
-    });
+  const newest = (since: number) => {
+    const meant = [
+      ...(usersAtLeast > 0 ? [sql`${usersOf} >= ${usersAtLeast}`] : []),
+      ...(beyond === null ? [] : [sql`(max(time), person) < (${beyond.lastTime}, ${beyond.person})`]),
+    ];
+    return run(
+      connection,
+      sql`SELECT ${told} FROM ${write(source)} WHERE time >= ${since}
+        GROUP BY person HAVING ${and(meant)} ORDER BY last DESC, person DESC LIMIT ${limit + 1}`,
+    );
+  };
   /** All events of these people. */
   const ofListed = async (people: Row[]) => {
-    await runSQL(connection, 'CREATE TEMP TABLE listed (person BIGINT)');
+    await run(connection, sql`CREATE TEMP TABLE listed (person BIGINT)`);
     const listed = people.map(({ person }) => Number(person));
     appendIntegers(await connection.createAppender('listed', 'main', 'temp'), [listed]);
-    return runWith(
+    return run(
       connection,
-      (values) => `SELECT ${told} FROM (${write(values, eventsOfListed(source))})
+      sql`SELECT ${told} FROM ${write(eventsOfListed(source))}
         WHERE person IN (SELECT person FROM listed) GROUP BY person ORDER BY last DESC, person DESC`,
     );
   };

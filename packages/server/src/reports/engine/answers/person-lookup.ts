@@ -4,11 +4,11 @@
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Source } from '../account.ts';
-import { runForNumbers, runSQL } from '../values.ts';
+import { type SQL, sql } from '../sql.ts';
+import { run, runForNumbers } from '../statements.ts';
 
-/** Of a row of events: the contact that it was logged with or, below zero, its user. */
-export const holderOf = (row: string): string =>
-  `CASE WHEN ${row}.contact > 0 THEN ${row}.contact ELSE -${row}."user" END`;
+/** Of an event `e`: the contact that it was logged with or, below zero, its user. */
+export const holderOfEvent: SQL = sql`CASE WHEN e.contact > 0 THEN e.contact ELSE -e."user" END`;
 
 /** The bytes that a lookup takes. */
 export const bytesOfLookup = ({ bounds }: Source): number => 8 * (bounds.user + bounds.contact + 1);
@@ -28,11 +28,11 @@ export const createPersonLookup = async (connection: DuckDBConnection, source: S
   /** By users of whose events some may be of another person. */
   const stretches = new Map<number, Stretch[]>();
 
-  for (const { contact, owner } of await runSQL(connection, `SELECT contact, owner FROM ${tables.merged}`))
+  for (const { contact, owner } of await run(connection, sql`SELECT contact, owner FROM ${tables.merged}`))
     if (Number(contact) <= contacts) persons[users + Number(contact)] = Number(owner);
   const owners = await runForNumbers(
     connection,
-    () => `SELECT "user"::DOUBLE, after::DOUBLE, through::DOUBLE, person::DOUBLE FROM ${tables.owners}
+    sql`SELECT "user"::DOUBLE, after::DOUBLE, through::DOUBLE, person::DOUBLE FROM ${tables.owners}
       WHERE "user" <= ${users} AND after < ${last}`,
   );
   for (const [user, after, through, person] of owners as [Float64Array, Float64Array, Float64Array, Float64Array][])

@@ -5,15 +5,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, FunnelQuestion, Grouping } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { appendIntegers, type Row, runSQL, runWith, type Values } from '../values.ts';
+import { clause, integers, list, name, nothing, type SQL, sql } from '../sql.ts';
+import { appendIntegers, type Row, run } from '../statements.ts';
 import { keysOf, prepareGroups } from './groups.ts';
 import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { type FunnelSteps, walk, writeSteps } from './walk.ts';
 
 /** The columns of a unit. */
-export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): string =>
-  per === 'session' ? 'person, session' : 'person';
+export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): SQL =>
+  per === 'session' ? clause`person, session` : clause`person`;
 
 /**
  * A query of the units in the funnel and the steps that each reached: `person`, `session` if there are sessions, `reached0`, …; `only` of
@@ -22,27 +23,26 @@ export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): string =>
 export const writeReached = (
   source: Source,
   question: FunnelSteps,
-  values: Values,
   { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
-): string => {
+): SQL => {
   const { steps, withinMilliseconds } = question;
   const who = unitOf(question);
-  const some = only ? `WHERE ${sessions ? 'session' : 'person'} IN (SELECT unnest(${values.integers(only)}))` : '';
-  const rows = `SELECT * FROM (${writeSteps(source, question, values, sessions)}) ${some}`;
-  const within = values.integer(withinMilliseconds);
-  const before = `OVER (PARTITION BY ${who} ORDER BY time, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
-  let query = `SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM (${rows})`;
+  const some = only ? clause`WHERE ${name(question.per)} IN (SELECT unnest(${integers(only)}))` : nothing;
+  const rows = sql`SELECT * FROM ${writeSteps(source, question, sessions)} ${some}`;
+  const before = clause`OVER (PARTITION BY ${who} ORDER BY time, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+  let query = sql`SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM ${rows}`;
   for (let step = 1; step < steps.length; step += 1) {
-    const begun = `SELECT *, max(begun${step - 1}) ${before} AS possible${step} FROM (${query})`;
-    query = `SELECT *, CASE WHEN step${step} AND time - possible${step} <= ${within} THEN possible${step} END AS begun${step} FROM (${begun})`;
+    const [met, possible, begun] = [name(`step${step}`), name(`possible${step}`), name(`begun${step}`)];
+    query = sql`SELECT *, CASE WHEN ${met} AND time - ${possible} <= ${withinMilliseconds} THEN ${possible} END AS ${begun}
+      FROM (SELECT *, max(${name(`begun${step - 1}`)}) ${before} AS ${possible} FROM ${query})`;
   }
-  const reached = steps.map((_, step) => `count(begun${step}) > 0 AS reached${step}`);
-  return `SELECT ${who}, ${reached.join(', ')} FROM (${query}) GROUP BY ${who}`;
+  const reached = steps.map((_, step) => clause`count(${name(`begun${step}`)}) > 0 AS ${name(`reached${step}`)}`);
+  return sql`SELECT ${who}, ${list(reached)} FROM ${query} GROUP BY ${who}`;
 };
 
 /** How many units reached each step. */
-export const sumsOf = ({ steps }: FunnelSteps): string =>
-  steps.map((_, step) => `count_if(reached${step}) AS people${step}`).join(', ');
+export const sumsOf = ({ steps }: FunnelSteps): SQL =>
+  list(steps.map((_, step) => clause`count_if(${name(`reached${step}`)}) AS ${name(`people${step}`)}`));
 export const readSums = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
   steps.map((_, step) => Number(row?.[`people${step}`]));
 
@@ -61,29 +61,27 @@ export const prepareReached = async (
   const sessions = bySession ? (groups?.sessions ?? (await prepareSessions(connection, source, question))) : null;
   const progress = await walk(connection, source, question, sessions);
   const only = progress ? [...progress.irregular] : undefined;
-  const parts: ((values: Values) => string)[] = [];
+  const parts: SQL[] = [];
   if (progress) {
-    await runSQL(connection, 'CREATE TEMP TABLE walked (session BIGINT, person BIGINT, steps BIGINT)');
+    await run(connection, sql`CREATE TEMP TABLE walked (session BIGINT, person BIGINT, steps BIGINT)`);
     const { units, people, reached } = progress.ends();
     appendIntegers(await connection.createAppender('walked', 'main', 'temp'), [units, people, reached]);
-    const columns = question.steps.map((_, step) => `steps > ${step} AS reached${step}`).join(', ');
-    parts.push(() => `SELECT ${unitOf(question)}, ${columns} FROM walked`);
+    const columns = question.steps.map((_, step) => clause`steps > ${step} AS ${name(`reached${step}`)}`);
+    parts.push(sql`SELECT ${unitOf(question)}, ${list(columns)} FROM walked`);
   }
   if (only === undefined || only.length > 0)
-    parts.push((values) => writeReached(source, question, values, { sessions, ...(only && { only }) }));
-  await runWith(
-    connection,
-    (values) => `CREATE TEMP TABLE reached AS ${parts.map((part) => part(values)).join(' UNION ALL ')}`,
-  );
+    parts.push(writeReached(source, question, { sessions, ...(only && { only }) }));
+  await run(connection, sql`CREATE TEMP TABLE reached AS ${list(parts, ' UNION ALL ')}`);
   if (!grouping || !groups) return;
   const [first] = question.steps as [Condition];
-  const [unit, keys] = [unitOf(question), keysOf(grouping.dimensions)];
-  await runWith(connection, (values) => {
-    const wanted = { person: true, session: bySession };
-    const events = groups.write(values, wanted, (scope) => ({ place: scope.place, begins: scope.meets(first) }));
-    return `CREATE TEMP TABLE members AS
-      WITH starts AS MATERIALIZED (SELECT ${unit}, ${keys.join(', ')}, place FROM (${events}) WHERE begins)
-      SELECT ${unit}, ${keys.join(', ')} FROM starts
-      JOIN (SELECT ${unit}, min(place) AS place FROM starts GROUP BY ${unit}) USING (${unit}, place)`;
-  });
+  const [unit, keys] = [unitOf(question), list(keysOf(grouping.dimensions).map(name))];
+  const wanted = { person: true, session: bySession };
+  const events = groups.write(wanted, (scope) => ({ place: scope.place, begins: scope.meets(first) }));
+  await run(
+    connection,
+    sql`CREATE TEMP TABLE members AS
+      WITH starts AS MATERIALIZED (SELECT ${unit}, ${keys}, place FROM ${events} WHERE begins)
+      SELECT ${unit}, ${keys} FROM starts
+      JOIN (SELECT ${unit}, min(place) AS place FROM starts GROUP BY ${unit}) USING (${unit}, place)`,
+  );
 };

@@ -1,11 +1,11 @@
 /** The events that a question is about, as SQL. */
 import { type Condition, type Question, sessionPauseMilliseconds } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { visitorOf } from '../files/visitors.ts';
-import type { Values } from '../values.ts';
+import { visitorOfEvent } from '../files/visitors.ts';
+import { and, clause, name as column, list, nothing, or, type SQL, sql } from '../sql.ts';
 import { type Grid, spanOf } from './grid.ts';
 
-const placesOfTime = 2 ** 53;
+const placesOfTime = Number.MAX_SAFE_INTEGER;
 const mostBigint = 2 ** 63;
 
 /** Where the events of a question have the numbers of their sessions from (sessions.ts). */
@@ -30,71 +30,60 @@ export interface Wanted {
   readonly owned?: boolean;
 }
 
-/**
- * A statement over the events of a question. `values` are the statement's parameters; each call adds the columns that it names to
- * those that are read.
- */
-export const createScope = (source: Source, question: Question, values: Values) => {
+/** A statement over the events of a question. Each call adds the columns that it names to those that are read. */
+export const createScope = (source: Source, question: Question) => {
   const read = new Set(['sequence', 'user', 'contact', 'eventTime']);
-  const added: string[] = [];
+  const added: SQL[] = [];
   const { columns, person } = source;
 
   /** The IDs of an attribute: the value of the first that an event has is its value. */
   const idsOf = (attrID: string): readonly string[] =>
     question.united?.attributes.find((ids) => ids.includes(attrID)) ?? [attrID];
-  const readIn = (from: 'text' | 'number', attrID: string): string => {
-    const { column, sql } = columns[from](attrID, values);
-    read.add(column);
-    return sql;
+  const readIn = (from: 'text' | 'number', attrID: string): SQL => {
+    const found = columns[from](attrID);
+    read.add(found.column);
+    return found.sql;
   };
   /** The value of an attribute: text, or NULL. */
-  const text = (attrID: string): string => {
+  const text = (attrID: string): SQL => {
     const texts = idsOf(attrID).map((id) => readIn('text', id));
-    return texts.length === 1 ? (texts[0] as string) : `coalesce(${texts.join(', ')})`;
+    return texts.length === 1 ? (texts[0] as SQL) : sql`coalesce(${list(texts)})`;
   };
   /** The value of an attribute as a DOUBLE; NULL unless it is a decimal number. */
-  const number = (attrID: string): string => {
+  const number = (attrID: string): SQL => {
     const ids = idsOf(attrID);
     if (ids.length === 1) return readIn('number', attrID);
-    const cases = ids.map((id) => `WHEN ${readIn('text', id)} IS NOT NULL THEN ${readIn('number', id)}`);
-    return `(CASE ${cases.join(' ')} END)`;
+    const cases = ids.map((id) => clause`WHEN ${readIn('text', id)} IS NOT NULL THEN ${readIn('number', id)}`);
+    return sql`CASE ${list(cases, ' ')} END`;
   };
-  const eventID = (): string => {
+  const eventID = (): SQL => {
     read.add('eventID');
-    return '"eventID"';
+    return column('eventID');
   };
   /** The eventID that stands for that of the event. */
-  const kind = (): string => {
+  const kind = (): SQL => {
     const cases = (question.united?.events ?? []).map(
-      ([kept, ...others]) =>
-        `WHEN "eventID" IN (${others.map((id) => values.integer(id)).join(', ')}) THEN ${values.integer(kept as number)}`,
+      ([kept, ...others]) => clause`WHEN "eventID" IN (${list(others)}) THEN ${kept as number}`,
     );
-    return cases.length === 0 ? eventID() : `(CASE ${cases.join(' ')} ELSE ${eventID()} END)`;
+    return cases.length === 0 ? eventID() : sql`CASE ${list(cases, ' ')} ELSE ${eventID()} END`;
   };
-  const joined = (conditions: readonly Condition[], by: 'AND' | 'OR', none: string): string =>
-    conditions.length === 0 ? none : `(${conditions.map(meets).join(` ${by} `)})`;
   /** TRUE or FALSE, never NULL. */
-  const meets = (condition: Condition): string => {
-    if ('and' in condition) return joined(condition.and, 'AND', 'true');
-    if ('or' in condition) return joined(condition.or, 'OR', 'false');
-    if ('not' in condition) return `(NOT ${meets(condition.not)})`;
-    if ('eventIDs' in condition) {
-      read.add('eventID');
-      if (condition.eventIDs.length === 0) return 'false';
-      return `("eventID" IN (${condition.eventIDs.map((eventID) => values.integer(eventID)).join(', ')}))`;
-    }
+  const meets = (condition: Condition): SQL => {
+    if ('and' in condition) return and(condition.and.map(meets));
+    if ('or' in condition) return or(condition.or.map(meets));
+    if ('not' in condition) return sql`NOT ${meets(condition.not)}`;
     if ('contacts' in condition || 'did' in condition) return source.isOf(condition);
+    if ('eventIDs' in condition)
+      return condition.eventIDs.length === 0 ? or([]) : sql`${eventID()} IN (${list(condition.eventIDs)})`;
     const { attrID } = condition;
-    if ('exists' in condition) return `(${text(attrID)} IS ${condition.exists ? 'NOT ' : ''}NULL)`;
-    if ('is' in condition) {
-      if (condition.is.length === 0) return 'false';
-      return `coalesce(${text(attrID)} IN (${condition.is.map(values.text).join(', ')}), false)`;
-    }
-    if ('contains' in condition)
-      return `coalesce(contains(${text(attrID)}, ${values.text(condition.contains)}), false)`;
-    if ('below' in condition) return `coalesce(${number(attrID)} < ${values.number(condition.below)}, false)`;
-    return `coalesce(${number(attrID)} > ${values.number(condition.above)}, false)`;
+    if ('exists' in condition) return sql`(${text(attrID)} IS NOT NULL) = ${condition.exists ? and([]) : or([])}`;
+    if ('is' in condition)
+      return condition.is.length === 0 ? or([]) : sql`coalesce(${text(attrID)} IN (${list(condition.is)}), false)`;
+    if ('contains' in condition) return sql`coalesce(contains(${text(attrID)}, ${condition.contains}), false)`;
+    if ('below' in condition) return sql`coalesce(${number(attrID)} < ${condition.below}, false)`;
+    return sql`coalesce(${number(attrID)} > ${condition.above}, false)`;
   };
+  const matched = (): SQL => (question.condition === null ? and([]) : meets(question.condition));
 
   /**
    * A query of all events in the question's range, without robots unless they count: `visitor` (whose sessions they are: the user, or
@@ -103,31 +92,31 @@ export const createScope = (source: Source, question: Question, values: Values) 
    */
   const rows = ({
     withPerson = true,
-    where = 'true',
+    where = and([]),
     sessions = null,
   }: {
     readonly withPerson?: boolean;
-    readonly where?: string;
+    readonly where?: SQL;
     readonly sessions?: Sessions | null;
-  } = {}): string => {
+  } = {}): SQL => {
     if (!question.robots) read.add('robot');
     if (sessions) read.add('session');
-    const visitor = visitorOf('e');
-    const selected = [`${visitor} AS visitor`, ...added];
-    if (withPerson) selected.push(`${person.sql} AS person`);
-    if (sessions) selected.push(`${sessions.grid ? 'coalesce(s.session, e.session)' : 'e.session'} AS session`);
+    const selected = [clause`${visitorOfEvent} AS visitor`, ...added];
+    if (withPerson) selected.push(clause`${person.person} AS person`);
+    if (sessions)
+      selected.push(clause`${sessions.grid ? sql`coalesce(s.session, e.session)` : sql`e.session`} AS session`);
     const found = sessions?.grid
-      ? `LEFT JOIN sessions s ON s.visitor = ${visitor} AND s.span = ${spanOf(sessions.grid, 'e."eventTime"', values)}`
-      : '';
-    const inRange = [
-      `"eventTime" >= ${values.integer(question.from)}`,
-      `"eventTime" < ${values.integer(question.to)}`,
-      ...(question.robots ? [] : ['NOT robot']),
-      ...('until' in question && question.until !== null ? [`sequence <= ${values.integer(question.until)}`] : []),
+      ? clause`LEFT JOIN sessions s ON s.visitor = ${visitorOfEvent} AND s.span = ${spanOf(sessions.grid, sql`e."eventTime"`)}`
+      : nothing;
+    const wanted = [
+      sql`"eventTime" >= ${question.from}`,
+      sql`"eventTime" < ${question.to}`,
+      ...(question.robots ? [] : [sql`NOT robot`]),
+      ...('until' in question && question.until !== null ? [sql`sequence <= ${question.until}`] : []),
+      where,
     ];
-    return `SELECT ${selected.join(', ')}
-      FROM (SELECT * FROM (${source.select([...read])}) e WHERE ${inRange.join(' AND ')} AND ${where}) e
-      ${withPerson ? person.joins : ''} ${found}`;
+    return sql`SELECT ${list(selected)} FROM (SELECT * FROM ${source.select([...read])} e WHERE ${and(wanted)}) e
+      ${withPerson ? person.joins : nothing} ${found}`;
   };
 
   return {
@@ -137,40 +126,38 @@ export const createScope = (source: Source, question: Question, values: Values) 
     kind,
     meets,
     /** Whether the question's own condition is met. */
-    get matched(): string {
-      return question.condition === null ? 'true' : meets(question.condition);
+    get matched(): SQL {
+      return matched();
     },
     /** Its place in the order by time, then by sequence: one number, which is compared faster than two. A HUGEINT only if it must be. */
-    get place(): string {
+    get place(): SQL {
       const sequences = source.through + 1;
       if ((question.to - question.from) * sequences < mostBigint)
-        return `("eventTime" - ${values.integer(question.from)}) * ${sequences} + sequence`;
-      return `"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
+        return sql`("eventTime" - ${question.from}) * ${sequences} + sequence`;
+      return sql`"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
     },
     /** The number of the span of its time. */
-    spanOf: (grid: Grid): string => spanOf(grid, '"eventTime"', values),
+    spanOf: (grid: Grid): SQL => spanOf(grid, sql`"eventTime"`),
     /**
      * Whether an event may add a visitor or a session to what the events before it in its span have; else the event before it in its session is
      * there too. For questions without a condition. All events of visitors in the table `sessions` add something.
      */
-    adds(grid: Grid, sessions: Sessions): string {
+    adds(grid: Grid, sessions: Sessions): SQL {
       read.add('begins');
-      const pause = values.integer(sessionPauseMilliseconds);
-      const start = values.integer(Math.max(question.from, source.cutUntil));
-      return `(e.begins OR "eventTime" - ${start} < ${pause}
-        OR ("eventTime" - ${values.integer(grid.anchor)}) % ${values.integer(grid.milliseconds)} < ${pause}
-        ${sessions.grid ? 'OR s.session IS NOT NULL' : ''})`;
+      const start = Math.max(question.from, source.cutUntil);
+      return sql`e.begins OR "eventTime" - ${start} < ${sessionPauseMilliseconds}
+        OR ("eventTime" - ${grid.anchor}) % ${grid.milliseconds} < ${sessionPauseMilliseconds}
+        ${sessions.grid ? clause`OR s.session IS NOT NULL` : nothing}`;
     },
     /** Adds a column to `rows`. */
-    add: (name: string, sql: string): void => {
-      added.push(`${sql} AS ${name}`);
+    add: (name: string, value: SQL): void => {
+      added.push(clause`${value} AS ${column(name)}`);
     },
     rows,
     /** The same for the events that meet the question's own condition. */
-    hits({ person: withPerson = false, owned = false, sequence = false }: Wanted, sessions: Sessions | null): string {
-      added.push('e."user" AS "user"', ...(sequence ? ['e.sequence AS sequence'] : []));
-      const matched = question.condition === null ? 'true' : meets(question.condition);
-      const where = owned ? `${matched} AND "user" IN (SELECT "user" FROM owned)` : matched;
+    hits({ person: withPerson = false, owned = false, sequence = false }: Wanted, sessions: Sessions | null): SQL {
+      added.push(clause`e."user"`, ...(sequence ? [clause`e.sequence`] : []));
+      const where = owned ? sql`${matched()} AND "user" IN (SELECT "user" FROM owned)` : matched();
       return rows({ withPerson, where, sessions });
     },
   };

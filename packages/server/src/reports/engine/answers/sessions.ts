@@ -5,7 +5,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Question, sessionPauseMilliseconds } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { runSQL, runWith } from '../values.ts';
+import { clause, nothing, sql } from '../sql.ts';
+import { run } from '../statements.ts';
 import { createGrid } from './grid.ts';
 import { createScope, type Sessions } from './scope.ts';
 
@@ -19,23 +20,24 @@ export const prepareSessions = async (
   const all = question.robots || irregular.visitors === 'all';
   if (!all && irregular.visitors === 0) return { grid: null, lowest: 0, greatest: bounds.session };
   const grid = createGrid(question.from, [], sessionPauseMilliseconds);
-  await runWith(connection, (values) => {
-    const scope = createScope(source, question, values);
-    scope.add('span', scope.spanOf(grid));
-    scope.add('"eventTime"', '"eventTime"');
-    const rows = scope.rows({ withPerson: false });
-    return `CREATE TEMP TABLE spans AS SELECT row_number() OVER () AS number, * FROM (SELECT visitor, span, min("eventTime") AS lo, max("eventTime") AS hi FROM (${rows})
-      ${all ? '' : `WHERE visitor IN (SELECT visitor FROM ${irregular.table})`} GROUP BY visitor, span)`;
-  });
-  await runWith(
+  const scope = createScope(source, question);
+  scope.add('span', scope.spanOf(grid));
+  scope.add('eventTime', sql`"eventTime"`);
+  await run(
     connection,
-    (values) => `CREATE TEMP TABLE sessions AS
+    sql`CREATE TEMP TABLE spans AS SELECT row_number() OVER () AS number, * FROM (
+      SELECT visitor, span, min("eventTime") AS lo, max("eventTime") AS hi FROM ${scope.rows({ withPerson: false })}
+      ${all ? nothing : clause`WHERE visitor IN (SELECT visitor FROM ${irregular.table})`} GROUP BY visitor, span)`,
+  );
+  await run(
+    connection,
+    sql`CREATE TEMP TABLE sessions AS
       WITH marked AS (
-        SELECT visitor, span, CASE WHEN lo - lag(hi) OVER w < ${values.integer(sessionPauseMilliseconds)} THEN NULL ELSE -number END AS first
+        SELECT visitor, span, CASE WHEN lo - lag(hi) OVER w < ${sessionPauseMilliseconds} THEN NULL ELSE -number END AS first
         FROM spans WINDOW w AS (PARTITION BY visitor ORDER BY span)
       )
       SELECT visitor, span, last_value(first IGNORE NULLS) OVER (PARTITION BY visitor ORDER BY span) AS session FROM marked`,
   );
-  const [row] = await runSQL(connection, 'SELECT count(*) AS spans FROM spans');
+  const [row] = await run(connection, sql`SELECT count(*) AS spans FROM spans`);
   return { grid, lowest: -Number(row?.spans), greatest: bounds.session };
 };

@@ -2,7 +2,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { sessionPauseMilliseconds, type TotalsAnswer, type TotalsQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { type Row, runSQL, runWith } from '../values.ts';
+import { type SQL, sql } from '../sql.ts';
+import { type Row, run } from '../statements.ts';
 import { countGroups } from './counting.ts';
 import { createGrid, isGridOf, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
@@ -21,19 +22,18 @@ export const answerTotals = async (
   const starts = edges.slice(0, -1).map((edge, interval) => [edge, interval] as const);
   const grid = createGrid(from, edges.slice(1, -1));
   const areIntervals = isGridOf(grid, edges);
-  if (!areIntervals)
-    await runWith(connection, (values) => {
-      const spans = spansBefore(grid, to, () => {
-        const scope = createScope(source, question, values);
-        scope.add('span', scope.spanOf(grid));
-        return scope.rows({ withPerson: false });
-      });
-      return `CREATE TEMP TABLE intervals AS ${valuesOfSpans(grid, starts, spans, values)}`;
+  if (!areIntervals) {
+    const spans = spansBefore(grid, to, () => {
+      const scope = createScope(source, question);
+      scope.add('span', scope.spanOf(grid));
+      return scope.rows({ withPerson: false });
     });
+    await run(connection, sql`CREATE TEMP TABLE intervals AS ${valuesOfSpans(grid, starts, spans)}`);
+  }
   /** Adds to `scope` what `inIntervals` needs of each event: `value` is the number of its interval. */
   const addSpan = (scope: Scope): void => scope.add(areIntervals ? 'value' : 'span', scope.spanOf(grid));
-  const inIntervals = (found: string): string =>
-    areIntervals ? found : `SELECT * FROM (${found}) JOIN intervals USING (span)`;
+  const inIntervals = (found: SQL): SQL =>
+    areIntervals ? found : sql`SELECT * FROM ${found} JOIN intervals USING (span)`;
   const sessions = await prepareSessions(connection, source, question);
 
   const counted = await countGroups(connection, source, question, {
@@ -41,31 +41,29 @@ export const answerTotals = async (
     size: { groups: starts.length, events: Number.POSITIVE_INFINITY },
     sessions,
     withAdds: question.condition === null && grid.milliseconds >= worthAdds,
-    hits(values, wanted) {
-      const scope = createScope(source, question, values);
+    hits(wanted) {
+      const scope = createScope(source, question);
       addSpan(scope);
       if (wanted.adds) scope.add('adds', scope.adds(grid, sessions));
       return inIntervals(scope.hits(wanted, wanted.session || wanted.adds ? sessions : null));
     },
   });
-  const rows = await runSQL(connection, 'SELECT * FROM groups');
+  const rows = await run(connection, sql`SELECT * FROM groups`);
   const byInterval = new Map(rows.map((row) => [Number(row.value), row]));
   /** The figures of numbers, by the intervals, and of the total. */
-  const valued =
-    value === null
-      ? null
-      : new Map(
-          (
-            await runWith(connection, (values) => {
-              const scope = createScope(source, question, values);
-              scope.add('number', scope.number(value));
-              addSpan(scope);
-              const found = inIntervals(scope.rows({ withPerson: false, where: scope.matched }));
-              return `SELECT value, GROUPING(value)::INTEGER AS total, ${summedUp}
-                FROM (${found}) WHERE number IS NOT NULL GROUP BY GROUPING SETS ((), (value))`;
-            })
-          ).map((row: Row) => [row.total === 1 ? ('total' as const) : Number(row.value), row]),
-        );
+  const sumUp = async (attrID: string): Promise<Map<number | 'total', Row>> => {
+    const scope = createScope(source, question);
+    scope.add('number', scope.number(attrID));
+    addSpan(scope);
+    const found = inIntervals(scope.rows({ withPerson: false, where: scope.matched }));
+    const sums = await run(
+      connection,
+      sql`SELECT value, GROUPING(value)::INTEGER AS total, ${summedUp}
+        FROM ${found} WHERE number IS NOT NULL GROUP BY GROUPING SETS ((), (value))`,
+    );
+    return new Map(sums.map((row) => [row.total === 1 ? 'total' : Number(row.value), row]));
+  };
+  const valued = value === null ? null : await sumUp(value);
   const valuedOf = (key: number | 'total') => (valued === null ? null : valued.get(key));
   return {
     total: toMeasures(await counted.total(), valuedOf('total')),

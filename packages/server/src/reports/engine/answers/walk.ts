@@ -5,8 +5,9 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, FunnelQuestion, Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { runForNumbers, type Values } from '../values.ts';
-import { bytesOfLookup, createPersonLookup, holderOf } from './person-lookup.ts';
+import { clause, list, nothing, type SQL, sql } from '../sql.ts';
+import { runForNumbers } from '../statements.ts';
+import { bytesOfLookup, createPersonLookup, holderOfEvent } from './person-lookup.ts';
 import { createScope, type Sessions } from './scope.ts';
 import { bytesOfProgress, createProgress, type Progress } from './steps.ts';
 
@@ -20,12 +21,12 @@ const meetsAny = (steps: readonly Condition[]): Condition =>
     : { or: steps };
 
 /** A query of the events that meet a step: `person`, `session` if there are sessions, `time`, `sequence`, and `step0`, … */
-export const writeSteps = (source: Source, question: FunnelSteps, values: Values, sessions: Sessions | null) => {
-  const scope = createScope(source, question, values);
+export const writeSteps = (source: Source, question: FunnelSteps, sessions: Sessions | null): SQL => {
+  const scope = createScope(source, question);
   for (const [index, step] of question.steps.entries()) scope.add(`step${index}`, scope.meets(step));
-  scope.add('time', '"eventTime"');
-  scope.add('sequence', 'sequence');
-  return scope.rows({ where: `${scope.matched} AND ${scope.meets(meetsAny(question.steps))}`, sessions });
+  scope.add('time', sql`"eventTime"`);
+  scope.add('sequence', sql`sequence`);
+  return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(meetsAny(question.steps))}`, sessions });
 };
 
 /** Greater eventIDs are rare: an event type gets the next free number. */
@@ -81,28 +82,33 @@ export const walk = async (
   const table = tableOfSteps(steps);
   const bits = steps.map((step, index) => [step, 1 << index] as const);
   const parts = source.parts([]).length;
-  let order = '';
-  const read = (part: number) =>
-    runForNumbers(connection, (values) => {
-      const ofPart = { ...source, select: (names: readonly string[]) => source.parts(names)[part] as string };
-      const scope = createScope(ofPart, question, values);
-      scope.add('holder', holderOf('e'));
-      scope.add('sequence', 'sequence');
-      scope.add('time', '"eventTime"');
-      scope.add(
-        'meets',
-        table ? scope.eventID() : bits.map(([step, bit]) => `${scope.meets(step)}::INTEGER * ${bit}`).join(' + '),
-      );
-      const where = `${scope.matched} AND ${scope.meets(meetsAny(steps))}`;
-      return `SELECT holder::INTEGER, sequence::DOUBLE, time::DOUBLE, meets${sessions ? ', session::DOUBLE' : ''}
-        FROM (${scope.rows({ withPerson: false, where, sessions })}) ${order}`;
-    }) as Promise<unknown> as Promise<Chunk[]>;
+  let order = nothing;
+  const read = (part: number) => {
+    const ofPart = { ...source, select: (names: readonly string[]) => source.parts(names)[part] as SQL };
+    const scope = createScope(ofPart, question);
+    scope.add('holder', holderOfEvent);
+    scope.add('sequence', sql`sequence`);
+    scope.add('time', sql`"eventTime"`);
+    const met = () =>
+      sql`${list(
+        bits.map(([step, bit]) => sql`${scope.meets(step)}::INTEGER * ${bit}`),
+        ' + ',
+      )}`;
+    scope.add('meets', table ? scope.eventID() : met());
+    const where = sql`${scope.matched} AND ${scope.meets(meetsAny(steps))}`;
+    const session = sessions ? clause`, session::DOUBLE` : nothing;
+    return runForNumbers(
+      connection,
+      sql`SELECT holder::INTEGER, sequence::DOUBLE, time::DOUBLE, meets${session}
+        FROM ${scope.rows({ withPerson: false, where, sessions })} ${order}`,
+    ) as Promise<unknown> as Promise<Chunk[]>;
+  };
   let next = read(0);
   for (let part = 0; part < parts; part += 1) {
     let chunks = await next;
     // Files are in order, unless erased events were removed from them; so is what is read of them, unless it is joined with a table.
     if (!areInOrder(chunks)) {
-      order = 'ORDER BY sequence';
+      order = clause`ORDER BY sequence`;
       chunks = await read(part);
     }
     // DuckDB reads the next part meanwhile.

@@ -11,7 +11,8 @@ import {
 } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { FedAttribute, FedEvents } from '../../../store/report-feed.ts';
-import { rowsOfChunk, runWith, type Values } from '../values.ts';
+import { clause, name as column, doubles, list, type SQL, sql, texts } from '../sql.ts';
+import { rowsOfChunk, run } from '../statements.ts';
 import { type Columns, definition, toNumber } from './columns.ts';
 import type { NumberedSessions } from './visitors.ts';
 
@@ -19,7 +20,7 @@ import type { NumberedSessions } from './visitors.ts';
 interface Staged {
   readonly name: string;
   readonly type: DuckDBType;
-  readonly sqlType: string;
+  readonly sqlType: SQL;
   at(row: number): unknown;
 }
 
@@ -47,22 +48,21 @@ const restOf = (attributes: readonly FedAttribute[]): Staged[] => {
       rest.numbers.push(number);
     }
   }
-  const list = (name: 'keys' | 'texts' | 'numberKeys' | 'numbers'): Staged => ({
+  const listOf = (name: 'keys' | 'texts' | 'numberKeys' | 'numbers'): Staged => ({
     name,
     type: LIST(name === 'numbers' ? DOUBLE : VARCHAR),
-    sqlType: name === 'numbers' ? 'DOUBLE[]' : 'VARCHAR[]',
+    sqlType: name === 'numbers' ? clause`DOUBLE[]` : clause`VARCHAR[]`,
     at: (row) => {
       const rest = rests.get(row);
       return rest ? listValue(rest[name]) : null;
     },
   });
-  return [list('keys'), list('texts'), list('numberKeys'), list('numbers')];
+  return [listOf('keys'), listOf('texts'), listOf('numberKeys'), listOf('numbers')];
 };
 
 const fill = async (connection: DuckDBConnection, columns: readonly Staged[], count: number): Promise<void> => {
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE staged (${columns.map(({ name, sqlType }) => `"${name}" ${sqlType}`).join(', ')})`,
-  );
+  const definitions = columns.map(({ name, sqlType }) => clause`${column(name)} ${sqlType}`);
+  await run(connection, sql`CREATE OR REPLACE TEMP TABLE staged (${list(definitions)})`);
   const appender = await connection.createAppender('staged', 'main', 'temp');
   for (let first = 0; first < count; first += rowsOfChunk) {
     const rows = Math.min(rowsOfChunk, count - first);
@@ -83,7 +83,7 @@ const fill = async (connection: DuckDBConnection, columns: readonly Staged[], co
 const numeric = (name: string, values: Float64Array | Int32Array | Uint8Array): Staged => ({
   name,
   type: values instanceof Float64Array ? DOUBLE : INTEGER,
-  sqlType: values instanceof Float64Array ? 'DOUBLE' : 'INTEGER',
+  sqlType: values instanceof Float64Array ? clause`DOUBLE` : clause`INTEGER`,
   at: (row) => values[row],
 });
 
@@ -94,7 +94,7 @@ const numeric = (name: string, values: Float64Array | Int32Array | Uint8Array): 
  */
 export const appendEvents = async (
   connection: DuckDBConnection,
-  tail: string,
+  tail: SQL,
   names: string[],
   columns: Columns,
   events: FedEvents,
@@ -107,48 +107,48 @@ export const appendEvents = async (
     numeric(name, events[name]),
   );
   /** The columns of the tail that are filled, and their values from `staged`. */
-  const filled = new Map<string, (values: Values) => string>(
-    staged.map(({ name }) => [name, () => (name === 'eventID' ? '"eventID"' : `"${name}"::BIGINT`)]),
+  const filled = new Map<string, SQL>(
+    staged.map(({ name }) => [name, name === 'eventID' ? sql`"eventID"` : sql`${column(name)}::BIGINT`]),
   );
   staged.push(numeric('session', sessions));
-  filled.set('session', () => 'nullif(session, 0)::BIGINT');
+  filled.set('session', sql`nullif(session, 0)::BIGINT`);
   staged.push(numeric('begins', begins));
-  filled.set('begins', () => 'begins = 1');
-  filled.set('robot', () => 'false');
+  filled.set('begins', sql`begins = 1`);
+  filled.set('robot', sql`false`);
   let bytes = 0;
   for (const { attribute, number } of withColumn) {
     if (number === undefined) continue;
-    const { attrID, texts } = attribute;
+    const { attrID } = attribute;
     staged.push(numeric(`p${number}`, placesOf(attribute, count)));
-    filled.set(`a${number}`, (values) => `${values.texts(texts)}[p${number}]`);
-    const numbers = texts.map(toNumber);
-    if (numbers.some((value) => value !== null))
-      filled.set(`n${number}`, (values) => `${values.numbers(numbers)}[p${number}]`);
+    const place = column(`p${number}`);
+    filled.set(`a${number}`, sql`${texts(attribute.texts)}[${place}]`);
+    const numbers = attribute.texts.map(toNumber);
+    if (numbers.some((value) => value !== null)) filled.set(`n${number}`, sql`${doubles(numbers)}[${place}]`);
     if (attrID === robotMark.attrID) {
-      const mark = texts.indexOf(robotMark.attrValue) + 1;
-      filled.set('robot', (values) => (mark === 0 ? 'false' : `p${number} = ${values.integer(mark)}`));
+      const mark = attribute.texts.indexOf(robotMark.attrValue) + 1;
+      filled.set('robot', mark === 0 ? sql`false` : sql`${place} = ${mark}`);
     }
-    const length = texts.reduce((sum, text) => sum + text.length, 0);
-    bytes += (length / Math.max(1, texts.length)) * attribute.rows.length;
+    const length = attribute.texts.reduce((sum, text) => sum + text.length, 0);
+    bytes += (length / Math.max(1, attribute.texts.length)) * attribute.rows.length;
   }
   const rest = attributes.filter((_, index) => withColumn[index]?.number === undefined);
   if (rest.length > 0) {
     staged.push(...restOf(rest));
-    filled.set('rest', () => 'map(keys, texts)');
-    filled.set('restNumbers', () => 'map("numberKeys", numbers)');
-    for (const { rows, texts } of rest) bytes += rows.length * 64 + texts.reduce((sum, text) => sum + text.length, 0);
+    filled.set('rest', sql`map(keys, texts)`);
+    filled.set('restNumbers', sql`map("numberKeys", numbers)`);
+    for (const { rows, texts: distinct } of rest)
+      bytes += rows.length * 64 + distinct.reduce((sum, text) => sum + text.length, 0);
   }
   await fill(connection, staged, count);
   for (const name of filled.keys()) {
     if (names.includes(name)) continue;
-    await connection.run(`ALTER TABLE ${tail} ADD COLUMN ${definition(name)}`);
+    await run(connection, sql`ALTER TABLE ${tail} ADD COLUMN ${definition(name)}`);
     names.push(name);
   }
-  await runWith(
+  await run(
     connection,
-    (values) => `INSERT INTO ${tail} (${[...filled.keys()].map((name) => `"${name}"`).join(', ')})
-      SELECT ${[...filled.values()].map((sql) => sql(values)).join(', ')} FROM staged`,
+    sql`INSERT INTO ${tail} (${list([...filled.keys()].map(column))}) SELECT ${list([...filled.values()])} FROM staged`,
   );
-  await connection.run('DROP TABLE staged');
+  await run(connection, sql`DROP TABLE staged`);
   return bytes + count * (48 + 16 * (names.length - 8));
 };

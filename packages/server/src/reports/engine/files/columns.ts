@@ -4,7 +4,7 @@
  * because attrIDs are case-sensitive and the names of columns are not.
  */
 import { decimalNumber } from '../../questions.ts';
-import type { Values } from '../values.ts';
+import { clause, name as column, type SQL, sql } from '../sql.ts';
 
 /**
  * Attributes beyond these have no column: their values are in the maps `rest` and `restNumbers`, by attrID. Writing a file takes 256 KB of
@@ -13,28 +13,28 @@ import type { Values } from '../values.ts';
 const mostColumns = 50;
 
 export const fixedColumns = {
-  sequence: 'BIGINT',
-  user: 'BIGINT',
-  contact: 'BIGINT',
-  eventID: 'INTEGER',
-  eventTime: 'BIGINT',
-  robot: 'BOOLEAN',
+  sequence: clause`BIGINT`,
+  user: clause`BIGINT`,
+  contact: clause`BIGINT`,
+  eventID: clause`INTEGER`,
+  eventTime: clause`BIGINT`,
+  robot: clause`BOOLEAN`,
   /** NULL: of a robot, or of an irregular visitor (visits.ts). */
-  session: 'BIGINT',
+  session: clause`BIGINT`,
   /** Whether no event before it is of its session. TRUE for all events without a session. */
-  begins: 'BOOLEAN',
-} as const;
+  begins: clause`BOOLEAN`,
+};
 
-const typeOf = (name: string): string => {
+const typeOf = (name: string): SQL => {
   if (Object.hasOwn(fixedColumns, name)) return fixedColumns[name as keyof typeof fixedColumns];
-  if (name === 'rest') return 'MAP(VARCHAR, VARCHAR)';
-  if (name === 'restNumbers') return 'MAP(VARCHAR, DOUBLE)';
-  return name.startsWith('a') ? 'VARCHAR' : 'DOUBLE';
+  if (name === 'rest') return clause`MAP(VARCHAR, VARCHAR)`;
+  if (name === 'restNumbers') return clause`MAP(VARCHAR, DOUBLE)`;
+  return name.startsWith('a') ? clause`VARCHAR` : clause`DOUBLE`;
 };
 /** The definition of a column in CREATE TABLE. */
-export const definition = (name: string): string => `"${name}" ${typeOf(name)}`;
+export const definition = (name: string): SQL => clause`${column(name)} ${typeOf(name)}`;
 /** A column that has no value in any row. */
-export const absent = (name: string): string => `NULL::${typeOf(name)} AS "${name}"`;
+export const absent = (name: string): SQL => clause`NULL::${typeOf(name)} AS ${column(name)}`;
 
 /** The number of an attribute's value, or null. Values beyond the range of a double don't count. */
 export const toNumber = (value: string): number | null => {
@@ -57,15 +57,15 @@ export const createColumns = (attributes: string[]) => {
       return attributes.length - 1;
     },
     /** The columns that hold an attribute's value and number, and how to read them. */
-    text(attrID: string, values: Values): { readonly column: string; readonly sql: string } {
+    text(attrID: string): { readonly column: string; readonly sql: SQL } {
       const number = numbers.get(attrID);
-      if (number !== undefined) return { column: `a${number}`, sql: `a${number}` };
-      return { column: 'rest', sql: `map_extract_value(rest, ${values.text(attrID)})` };
+      if (number !== undefined) return { column: `a${number}`, sql: column(`a${number}`) };
+      return { column: 'rest', sql: sql`map_extract_value(rest, ${attrID})` };
     },
-    number(attrID: string, values: Values): { readonly column: string; readonly sql: string } {
+    number(attrID: string): { readonly column: string; readonly sql: SQL } {
       const number = numbers.get(attrID);
-      if (number !== undefined) return { column: `n${number}`, sql: `n${number}` };
-      return { column: 'restNumbers', sql: `map_extract_value("restNumbers", ${values.text(attrID)})` };
+      if (number !== undefined) return { column: `n${number}`, sql: column(`n${number}`) };
+      return { column: 'restNumbers', sql: sql`map_extract_value("restNumbers", ${attrID})` };
     },
   };
 };

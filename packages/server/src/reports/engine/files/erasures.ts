@@ -1,7 +1,8 @@
 /** Events that must be in no report and no file: erased ones, and those before the account's first sequence. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FedErasure } from '../../../store/report-feed.ts';
-import { runSQL, runWith } from '../values.ts';
+import { doubles, integers, name, or, type SQL, sql } from '../sql.ts';
+import { run } from '../statements.ts';
 
 interface Pending {
   readonly erasure: FedErasure;
@@ -18,8 +19,8 @@ const keyOf = (erasure: FedErasure): string =>
  */
 export const createErasures = (account: number, first: number, until: number) => {
   const pending = new Map<string, Pending>();
-  const users = `erased_users_${account}`;
-  const contacts = `erased_contacts_${account}`;
+  const users = name(`erased_users_${account}`);
+  const contacts = name(`erased_contacts_${account}`);
   let firstSequence = first;
   let cutUntil = until;
   let round = 0;
@@ -29,18 +30,15 @@ export const createErasures = (account: number, first: number, until: number) =>
     const all = [...pending.values()].map(({ erasure }) => erasure);
     const stretches = all.filter((erasure) => 'user' in erasure);
     const whole = all.filter((erasure) => 'contact' in erasure);
-    await runWith(
+    await run(
       connection,
-      (values) => `CREATE OR REPLACE TABLE ${users} AS SELECT
-        unnest(${values.integers(stretches.map(({ user }) => user))}) AS "user",
-        unnest(${values.integers(stretches.map(({ after }) => after))}) AS after,
-        unnest(${values.numbers(stretches.map(({ through }) => through))}) AS through`,
+      sql`CREATE OR REPLACE TABLE ${users} AS SELECT
+        unnest(${integers(stretches.map(({ user }) => user))}) AS "user",
+        unnest(${integers(stretches.map(({ after }) => after))}) AS after,
+        unnest(${doubles(stretches.map(({ through }) => through))}) AS through`,
     );
-    await runWith(
-      connection,
-      (values) =>
-        `CREATE OR REPLACE TABLE ${contacts} AS SELECT unnest(${values.integers(whole.map(({ contact }) => contact))}) AS contact`,
-    );
+    const gone = integers(whole.map(({ contact }) => contact));
+    await run(connection, sql`CREATE OR REPLACE TABLE ${contacts} AS SELECT unnest(${gone}) AS contact`);
   };
 
   return {
@@ -55,11 +53,11 @@ export const createErasures = (account: number, first: number, until: number) =>
       return cutUntil;
     },
     /** Notes that the account's events begin at a sequence now. `rows` selects those before it: `sequence`, `eventTime`. */
-    async beginAt(connection: DuckDBConnection, sequence: number, rows: string): Promise<void> {
+    async beginAt(connection: DuckDBConnection, sequence: number, rows: SQL): Promise<void> {
       if (sequence <= firstSequence) return;
-      const [cut] = await runSQL(
+      const [cut] = await run(
         connection,
-        `SELECT coalesce(max("eventTime"), 0) AS "until" FROM (${rows}) WHERE sequence < ${sequence}`,
+        sql`SELECT coalesce(max("eventTime"), 0) AS "until" FROM ${rows} WHERE sequence < ${sequence}`,
       );
       cutUntil = Math.max(cutUntil, Number(cut?.until));
       firstSequence = sequence;
@@ -87,19 +85,19 @@ export const createErasures = (account: number, first: number, until: number) =>
       await writeTables(connection);
     },
     /** A condition on the rows of events `e` that must not be seen; null: there are none. */
-    get condition(): string | null {
-      const parts: string[] = [];
-      if (firstSequence > 0) parts.push(`e.sequence < ${firstSequence}`);
+    get condition(): SQL | null {
+      const parts: SQL[] = [];
+      if (firstSequence > 0) parts.push(sql`e.sequence < ${firstSequence}`);
       if (pending.size > 0) {
-        parts.push(`e.contact IN (SELECT contact FROM ${contacts})`);
-        parts.push(`(e.contact = 0 AND EXISTS (SELECT 1 FROM ${users} x
-          WHERE x."user" = e."user" AND x.after < e.sequence AND e.sequence <= x.through))`);
+        parts.push(sql`e.contact IN (SELECT contact FROM ${contacts})`);
+        parts.push(sql`e.contact = 0 AND EXISTS (SELECT 1 FROM ${users} x
+          WHERE x."user" = e."user" AND x.after < e.sequence AND e.sequence <= x.through)`);
       }
-      return parts.length > 0 ? `(${parts.join(' OR ')})` : null;
+      return parts.length > 0 ? or(parts) : null;
     },
     async drop(connection: DuckDBConnection): Promise<void> {
-      await connection.run(`DROP TABLE IF EXISTS ${users}`);
-      await connection.run(`DROP TABLE IF EXISTS ${contacts}`);
+      await run(connection, sql`DROP TABLE IF EXISTS ${users}`);
+      await run(connection, sql`DROP TABLE IF EXISTS ${contacts}`);
     },
   };
 };

@@ -5,12 +5,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { FedEvents } from '../../../store/report-feed.ts';
-import { appendIntegers, type Row, runSQL } from '../values.ts';
+import { name, type SQL, sql } from '../sql.ts';
+import { appendIntegers, type Row, run } from '../statements.ts';
 import { createVisits, mostVisitors, type Visits } from './visits.ts';
 
-/** Of a row of events. */
-export const visitorOf = (row: string): string =>
-  `CASE WHEN ${row}."user" > 0 THEN ${row}."user" ELSE -${row}.contact END`;
+/** Of an event `e`. */
+export const visitorOfEvent = sql`CASE WHEN e."user" > 0 THEN e."user" ELSE -e.contact END`;
 
 /** The columns that `load` and `number` read. */
 export const visitorColumns = ['sequence', 'user', 'contact', 'eventTime', 'robot', 'session'] as const;
@@ -31,7 +31,8 @@ export interface NumberedSessions {
 }
 
 export const createVisitors = (account: number) => {
-  const table = `irregular_${account}`;
+  const tableName = `irregular_${account}`;
+  const table = name(tableName);
   /** Made when events are appended for the first time. */
   let visits: Visits | undefined;
   /** Visitors that are irregular although no event says so: a part of their history was erased. */
@@ -41,10 +42,10 @@ export const createVisitors = (account: number) => {
   let isGivenUp = false;
 
   const insert = async (connection: DuckDBConnection, visitors: readonly number[]): Promise<void> => {
-    appendIntegers(await connection.createAppender(table), [visitors]);
+    appendIntegers(await connection.createAppender(tableName), [visitors]);
     listed += visitors.length;
   };
-  const numbersOf = (rows: readonly Row[], name: string): number[] => rows.map((row) => Number(row[name]));
+  const visitorsOf = (rows: readonly Row[]): number[] => rows.map((row) => Number(row.visitor));
 
   return {
     table,
@@ -58,30 +59,30 @@ export const createVisitors = (account: number) => {
       return [...broken];
     },
     /** Begins with the events that `rows` selects, with the columns `visitorColumns`; null: there are none. */
-    async load(connection: DuckDBConnection, rows: string | null, brokenBefore: readonly number[]): Promise<void> {
-      await connection.run(`CREATE OR REPLACE TABLE ${table} (visitor BIGINT)`);
+    async load(connection: DuckDBConnection, rows: SQL | null, brokenBefore: readonly number[]): Promise<void> {
+      await run(connection, sql`CREATE OR REPLACE TABLE ${table} (visitor BIGINT)`);
       for (const visitor of brokenBefore) broken.add(visitor);
       let found: number[] = [];
       if (rows !== null) {
-        const [most] = await runSQL(
+        const [most] = await run(
           connection,
-          `SELECT max("user") AS "user", max(contact) AS contact, coalesce(max(session), 0) AS session FROM (${rows})`,
+          sql`SELECT max("user") AS "user", max(contact) AS contact, coalesce(max(session), 0) AS session FROM ${rows}`,
         );
-        for (const name of ['user', 'contact', 'session'] as const) bounds[name] = Number(most?.[name]);
-        const irregular = `SELECT DISTINCT ${visitorOf('e')} AS visitor FROM (${rows}) e WHERE session IS NULL AND NOT robot`;
-        found = numbersOf(await runSQL(connection, irregular), 'visitor');
+        for (const bound of ['user', 'contact', 'session'] as const) bounds[bound] = Number(most?.[bound]);
+        const irregular = sql`SELECT DISTINCT ${visitorOfEvent} AS visitor FROM ${rows} e WHERE session IS NULL AND NOT robot`;
+        found = visitorsOf(await run(connection, irregular));
       }
       await insert(connection, [...new Set([...found, ...broken])]);
     },
     /** Learns what appending events needs of those before, which `rows` selects. */
-    async learn(connection: DuckDBConnection, rows: string): Promise<void> {
+    async learn(connection: DuckDBConnection, rows: SQL): Promise<void> {
       if (visits) return;
-      const irregular = numbersOf(await runSQL(connection, `SELECT visitor FROM ${table}`), 'visitor');
-      const known = await runSQL(
+      const irregular = visitorsOf(await run(connection, sql`SELECT visitor FROM ${table}`));
+      const known = await run(
         connection,
-        `SELECT visitor, last, session FROM (
-          SELECT ${visitorOf('e')} AS visitor, max("eventTime") AS last, arg_max(session, sequence) AS session
-          FROM (${rows}) e WHERE session IS NOT NULL GROUP BY visitor
+        sql`SELECT visitor, last, session FROM (
+          SELECT ${visitorOfEvent} AS visitor, max("eventTime") AS last, arg_max(session, sequence) AS session
+          FROM ${rows} e WHERE session IS NOT NULL GROUP BY visitor
         ) ORDER BY last DESC LIMIT ${mostVisitors + 1}`,
       );
       const remembered = known.map(({ visitor, last, session }) => ({
@@ -147,7 +148,7 @@ export const createVisitors = (account: number) => {
       await insert(connection, fresh);
     },
     async drop(connection: DuckDBConnection): Promise<void> {
-      await connection.run(`DROP TABLE IF EXISTS ${table}`);
+      await run(connection, sql`DROP TABLE IF EXISTS ${table}`);
     },
   };
 };
