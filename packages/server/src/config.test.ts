@@ -1,6 +1,6 @@
 import { operationNames, operations } from '@firsthand/contract/operations';
 import { describe, expect, it } from 'vitest';
-import { BadConfiguration, readConfig, settings } from './config.ts';
+import { BadConfiguration, findMisspelledSettings, readConfig, settings } from './config.ts';
 import { defaultRateLimits } from './http/access/rate-limits.ts';
 
 it('needs nothing to be given', () => {
@@ -208,8 +208,9 @@ describe.each([
   it.each(good.map((entry) => (typeof entry === 'string' ? ([entry, entry] as const) : entry)))(
     'may be %s',
     (given, value) => {
-      expect(readConfig({ [variable]: given })).toHaveProperty(name, value);
-      expect(readConfig({}, { [name]: given })).toHaveProperty(name, value);
+      const env = variable.startsWith('BACKUP_') ? { BACKUP_DIR: 'x' } : {};
+      expect(readConfig({ ...env, [variable]: given })).toHaveProperty(name, value);
+      expect(readConfig(env, { [name]: given })).toHaveProperty(name, value);
     },
   );
 
@@ -233,6 +234,40 @@ it('repeats no password of a database', () => {
 it.each(['postgres://db/x', 'sqlite::memory:'])('makes no backups of %s: the message says what does', (databaseURL) => {
   expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(BadConfiguration);
   expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(/^BACKUP_DIR .* pg_dump/);
+});
+
+it.each(['BACKUP_EVERY', 'BACKUP_KEEP'])(
+  'refuses %s without BACKUP_DIR, because no backup would be made',
+  (variable) => {
+    expect(() => readConfig({ [variable]: variable === 'BACKUP_EVERY' ? '1h' : '3' })).toThrow(
+      new BadConfiguration(`${variable} has no effect without BACKUP_DIR (or --backup-dir): set both, or neither`),
+    );
+  },
+);
+
+describe('findMisspelledSettings', () => {
+  it.each([
+    ['BACKUP_EVRY', 'BACKUP_EVERY'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['trust_proxy', 'TRUST_PROXY'],
+    ['PROT', 'PORT'],
+  ])('names the setting that %s resembles', (given, meant) => {
+    expect(findMisspelledSettings({ [given]: 'x' })).toEqual([
+      `${given} is not a setting and is ignored. Did you mean ${meant}?`,
+    ]);
+  });
+
+  it('is silent about settings and about what shells, systemd, containers and npm set', () => {
+    const ordinary = [
+      ...['HOME', 'HOSTNAME', 'INVOCATION_ID', 'JOURNAL_STREAM', 'KUBERNETES_PORT', 'LANG', 'LOGNAME', 'LS_COLORS'],
+      ...['MAIL', 'NODE_ENV', 'NODE_OPTIONS', 'NOTIFY_SOCKET', 'OLDPWD', 'PATH', 'PGHOST', 'PGPORT', 'PWD', 'SHELL'],
+      ...['SHLVL', 'SSH_TTY', 'STATE_DIRECTORY', 'TERM', 'TMPDIR', 'TZ', 'USER', 'WORKERS', 'XDG_RUNTIME_DIR'],
+      ...['npm_config_loglevel', 'npm_package_name', 'FIRSTHAND_TOKEN', 'FIRSTHAND_PORT', 'DEBUG', '_'],
+      ...Object.values(settings).map(({ variable }) => variable),
+    ];
+    expect(findMisspelledSettings(Object.fromEntries(ordinary.map((name) => [name, 'x'])))).toEqual([]);
+  });
 });
 
 it('finds countries only in a file that is named', () => {

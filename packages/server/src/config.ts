@@ -1,6 +1,7 @@
 /** The settings: environment variables, each with a flag of the same name, which takes precedence. */
 import { isIP } from 'node:net';
 import { pageNames } from '@firsthand/contract/identifiers';
+import { nearestName } from '@firsthand/contract/near-miss';
 import * as z from 'zod';
 import { defaultRateLimits, type RateLimits } from './http/access/rate-limits.ts';
 
@@ -118,6 +119,8 @@ export interface Setting {
   readonly form: string;
   readonly schema: z.ZodType<unknown, string>;
   readonly fallback?: string;
+  /** The name of the setting without which this one has no effect. */
+  readonly needs?: string;
   /** Set if messages must not quote the value. */
   readonly secret?: true;
 }
@@ -248,6 +251,7 @@ export const settings = {
     form: 'a number with s, m, h or d, from 10s to 365d, such as 30m, 6h or 1d',
     schema: period,
     fallback: '1d',
+    needs: 'backupDir',
   },
   backupKeep: {
     variable: 'BACKUP_KEEP',
@@ -256,6 +260,7 @@ export const settings = {
     form: 'a whole number from 1 to 10000',
     schema: wholeNumber(1, 10_000),
     fallback: '7',
+    needs: 'backupDir',
   },
   reportsDir: {
     variable: 'REPORTS_DIR',
@@ -336,9 +341,12 @@ export type Config = { readonly [Name in SettingName]: ValueOf<(typeof settings)
 /** The values of flags, by the name of the setting. */
 export type Flags = { readonly [Name in SettingName]?: string | undefined };
 
-const complain = ({ variable, flag, form, secret }: Setting, given: string): string => {
-  const [name] = flag.split(' ');
-  return `${variable} (or ${name}) must be ${form}${secret ? '' : `; not ${JSON.stringify(given.slice(0, 80))}`}`;
+/** `--port` of `--port <number>`. */
+const flagName = ({ flag }: Setting): string => flag.split(' ')[0] as string;
+
+const complain = (setting: Setting, given: string): string => {
+  const { variable, form, secret } = setting;
+  return `${variable} (or ${flagName(setting)}) must be ${form}${secret ? '' : `; not ${JSON.stringify(given.slice(0, 80))}`}`;
 };
 
 /**
@@ -363,6 +371,31 @@ export const readSettings = <Name extends SettingName>(
   return Object.fromEntries(entries) as Pick<Config, Name>;
 };
 
+/** Lists settings that are given but have no effect, because the one that they need is absent. */
+const findIneffective = (env: Readonly<Record<string, string | undefined>>, flags: Flags = {}): string[] => {
+  const isGiven = (name: SettingName) => Boolean(flags[name] ?? env[settings[name].variable]);
+  const names = Object.keys(settings) as SettingName[];
+  return names.flatMap((name) => {
+    const { variable, needs }: Setting = settings[name];
+    if (needs === undefined || !isGiven(name) || isGiven(needs as SettingName)) return [];
+    const needed = settings[needs as SettingName];
+    return [`${variable} has no effect without ${needed.variable} (or ${flagName(needed)}): set both, or neither`];
+  });
+};
+
+/** Variables that the program reads and that are no settings of a server. */
+const otherVariables = new Set(['DEBUG', 'FIRSTHAND_TOKEN', 'WORKERS']);
+
+/** Lists variables that resemble a setting's name, as complete sentences: a misspelled setting would be ignored silently. */
+export const findMisspelledSettings = (env: Readonly<Record<string, string | undefined>>): string[] => {
+  const variables: string[] = Object.values(settings).map(({ variable }) => variable);
+  return Object.keys(env).flatMap((name) => {
+    if (variables.includes(name) || otherVariables.has(name)) return [];
+    const nearest = nearestName(name, variables);
+    return nearest === undefined ? [] : [`${name} is not a setting and is ignored. Did you mean ${nearest}?`];
+  });
+};
+
 /**
  * Reads all settings of a server. Throws BadConfiguration also for WORKERS, which was removed (decisions/0010), and for settings that
  * contradict each other.
@@ -377,6 +410,8 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>, fl
     );
   }
   const config = readSettings(Object.keys(settings) as SettingName[], env, flags);
+  const ineffective = findIneffective(env, flags);
+  if (ineffective.length > 0) throw new BadConfiguration(ineffective.join('\n'));
   if (config.backupDir !== undefined && !/^sqlite:(?!:memory:$)/.test(config.databaseURL)) {
     throw new BadConfiguration(
       'BACKUP_DIR (or --backup-dir) is for a SQLite file, and DATABASE_URL names none; copy a PostgreSQL database with pg_dump or pg_basebackup',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Config, readConfig, type SettingName, settings } from '../config.ts';
+import { type Config, findMisspelledSettings, readConfig, type SettingName, settings } from '../config.ts';
 import { followParent, isBelowNpm } from '../serving/parent-process.ts';
 import { version } from '../version.ts';
 import { addSettings, flagsOf } from './shared/flags.ts';
@@ -25,6 +25,7 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
   const [{ serve }, { createLog }] = await Promise.all([import('../serving/serve.ts'), import('../log.ts')]);
   const log = createLog(level);
   log.info({ version, node: process.versions.node }, 'starting');
+  for (const warning of findMisspelledSettings(process.env)) log.warn(warning);
   // Signal handlers are set before the start, so that a signal during it is not lost.
   const stopAsked = new Promise<NodeJS.Signals>((resolve) => {
     let first: { readonly signal: NodeJS.Signals; readonly now: number } | undefined;

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createLog } from '../log.ts';
 import type { Reports } from '../reports/questions.ts';
-import { openBackups, openStore } from '../store/open.ts';
+import { missingFileOf, openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createTraffic } from '../traffic.ts';
 import { loadApplication } from './application.ts';
@@ -15,6 +15,7 @@ import { openReports } from './reports.ts';
 import { rootURL } from './root-url.ts';
 import { type ScheduledBackups, startBackups } from './scheduled-backups.ts';
 import { startTidying } from './tidying.ts';
+import { requireWritable } from './writable-folder.ts';
 
 export interface ServeOptions {
   readonly log?: Logger;
@@ -46,7 +47,7 @@ const drainMs = 4_000;
 
 /**
  * Starts a server, which runs until `close` is called. Throws StoreUnusable if the database can't be served (another server has it,
- * it is another program's, …), and CannotListen if the address can't be used.
+ * it is another program's, …), CannotListen if the address can't be used, and BadConfiguration if a folder can't be written.
  */
 export const serve = async (config: Config, options: ServeOptions = {}): Promise<Serving> => {
   const log = options.log ?? createLog(config.logLevel ?? 'info');
@@ -55,7 +56,10 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     log.fatal({ err: error }, 'the store has failed: nothing more can be kept');
     options.onFatal?.(error);
   };
-  const { host, metricsPort } = config;
+  const { host, metricsPort, backupDir, reportsDir } = config;
+  if (backupDir !== undefined) requireWritable('BACKUP_DIR', backupDir);
+  if (reportsDir !== undefined) requireWritable('REPORTS_DIR', reportsDir);
+  const newFile = missingFileOf(config.databaseURL);
   const tryAll = async () => {
     await tryListening({ ...config, log });
     if (metricsPort !== undefined) await tryListening({ host, port: metricsPort, setting: 'METRICS_PORT', log });
@@ -73,6 +77,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   // It may reject before it is awaited, or never be awaited.
   application.catch(() => {});
   const store = await opening;
+  if (newFile !== undefined) log.info({ file: newFile }, 'created a new, empty database: there was none at this path');
   try {
     return await serveStore(store);
   } catch (error) {

@@ -1,4 +1,5 @@
 /** Opens, migrates, copies, backs up and examines the database that a URL names. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Tell } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
@@ -31,6 +32,13 @@ const fileOf = (databaseURL: string): string => {
   const sqlite = /^sqlite:(.+)$/.exec(databaseURL)?.[1];
   if (sqlite !== undefined) return sqlite;
   throw new StoreUnusable(`DATABASE_URL must be sqlite:<path> or postgres://…, not ${databaseURL.split(':')[0]}:`);
+};
+
+/** The absolute path of the SQLite file that the URL names, if there is no such file yet; undefined for any other database. */
+export const missingFileOf = (databaseURL: string): string | undefined => {
+  if (isPostgres(databaseURL) || databaseURL === 'sqlite::memory:') return undefined;
+  const path = resolve(fileOf(databaseURL));
+  return existsSync(path) ? undefined : path;
 };
 
 /** Opens the database that the URL names. Throws StoreUnusable when the database cannot be served. */

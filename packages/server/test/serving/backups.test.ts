@@ -1,9 +1,13 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@firsthand/client';
+import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { backUpInProcess } from '../../src/serving/scheduled-backups.ts';
+import { serve } from '../../src/serving/serve.ts';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
+import { serveHere } from '../fixtures/serving.ts';
 
 it('a server with BACKUP_DIR makes a backup, which firsthand restore takes, and doctor looks after it', async () => {
   const { env } = temporaryDatabase();
@@ -25,13 +29,29 @@ it('a server with BACKUP_DIR makes a backup, which firsthand restore takes, and 
   expect(accounts).toEqual([expect.objectContaining({ accountUUID })]);
 });
 
-it('a server whose backups fail serves all the same, and says so', async () => {
+it.each(['BACKUP_DIR', 'REPORTS_DIR'])(
+  'a server does not start with a %s that it cannot write to',
+  async (variable) => {
+    const folder = join(temporaryFolder(), 'a-file');
+    writeFileSync(folder, '');
+    await expect(serveHere({ [variable]: folder })).rejects.toThrow(
+      `${variable} is ${folder}, where the server can't write: `,
+    );
+  },
+);
+
+it('a server announces that it has created a database, and no later start does', async () => {
   const { env } = temporaryDatabase();
-  const folder = join(temporaryFolder(), 'a-file');
-  writeFileSync(folder, '');
-  const server = await startServer({ ...env, BACKUP_DIR: folder });
-  await server.says(/"level":"error"[^\n]*no backup was made/);
-  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  const start = async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    const { close } = await serve(readConfig({ PORT: '0', ...env }), { log });
+    await close();
+    return lines.filter((line) => line.includes('created a new, empty database'));
+  };
+  const file = env.DATABASE_URL.slice('sqlite:'.length);
+  expect((await start()).map((line) => JSON.parse(line).file)).toEqual([file]);
+  expect(await start()).toEqual([]);
 });
 
 it('a backup that is stopped leaves nothing', async () => {

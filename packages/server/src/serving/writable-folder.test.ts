@@ -1,0 +1,37 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { BadConfiguration } from '../config.ts';
+import { requireWritable } from './writable-folder.ts';
+
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+
+it('creates a missing folder for its owner only, and leaves nothing in it', () => {
+  const folder = join(temporaryFolder(), 'a', 'b');
+  requireWritable('BACKUP_DIR', folder);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('accepts a folder that exists', () => {
+  const folder = temporaryFolder();
+  expect(() => requireWritable('BACKUP_DIR', folder)).not.toThrow();
+});
+
+it.each([
+  ['a file', (file: string) => file],
+  ['below a file', (file: string) => join(file, 'backups')],
+])('refuses %s, and names the setting and the path', (_, toFolder) => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  const folder = toFolder(file);
+  expect(() => requireWritable('BACKUP_DIR', folder)).toThrow(BadConfiguration);
+  expect(() => requireWritable('BACKUP_DIR', folder)).toThrow(
+    `BACKUP_DIR is ${folder}, where the server can't write: `,
+  );
+});
