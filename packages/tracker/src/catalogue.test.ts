@@ -1,4 +1,4 @@
-/** What the compiler accepts: `tsc -b` checks the lines that expect an error, and runs nothing. */
+/** The compiler's verdicts are the test: `tsc -b` fails where an expected error is missing. */
 import { expect, test } from 'vitest';
 import { type Attributes, createTracker } from './index.ts';
 

@@ -46,6 +46,7 @@ const inert: Tracker = {
   reset: ignore,
   consent: ignore,
   flush: async () => {},
+  getUserUUID: async () => undefined,
 };
 
 type CreateTracker = {

@@ -4,7 +4,8 @@ import { eraseStored, noteKey, openStored, stored, writeStored } from './deliver
 import { demand, guard } from './guard.ts';
 import { isConsentRemembered } from './identity/consent.ts';
 import { readCookie } from './identity/cookie.ts';
-import { copyKey, currentUser, forgetUser, resetUser } from './identity/identity.ts';
+import { copyKey, currentUser, forgetUser, knownUser, resetUser } from './identity/identity.ts';
+import { areVisitsIgnored } from './identity/own-visits.ts';
 import { note, setDebug } from './note.ts';
 import type { Attributes, AttributesOf } from './records/attributes.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './records/contacts.ts';
@@ -36,6 +37,11 @@ export type Tracker = {
   consent(isGiven: boolean): void;
   /** Resolves when every record that this site has queued so far in this browser has a response, or was dropped. */
   flush(): Promise<void>;
+  /**
+   * Resolves with this browser's userUUID, the value of its cookie, so that the site's own server can use it. In a new browser it waits
+   * until there is one. Without consent it resolves with undefined immediately, and makes none.
+   */
+  getUserUUID(): Promise<string | undefined>;
   /** Called with each event before it is queued. It may change the event, or drop it by returning false or throwing. */
   beforeSend?: ((event: LoggedEvent) => unknown) | undefined;
   /** In `/tracker.full.js` with page views: restores `history`, and logs no more page views. */
@@ -61,6 +67,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   const send = createSender(url, token, () => isAllowed);
 
   const consent = (isGiven: unknown): void => {
+    isGiven = isGiven && !areVisitsIgnored();
     if (!isGiven) {
       forgetUser();
       eraseStored();
@@ -122,6 +129,11 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
     // Polls, because another tab may send a record without this one being notified.
     while ((queuedKeys(token)[0] as string) < `firsthand:${now}`)
       await new Promise((resolve) => setTimeout(resolve, 99));
+  };
+  tracker.getUserUUID = async () => {
+    // Polls, because only the tab that has the lock makes a new browser's userUUID, and it may be another one.
+    while (isAllowed && !knownUser()) await new Promise((resolve) => setTimeout(resolve, 99));
+    return isAllowed ? knownUser() : undefined;
   };
   return tracker as Tracker;
 };

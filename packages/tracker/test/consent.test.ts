@@ -37,6 +37,7 @@ describeInChromium('consent in Chromium', () => {
 
     test('before it: no cookie, nothing stored, nothing sent, whatever the page does', async () => {
       const page = await openPage(publish('/', { attributes, after: logOne }));
+      expect(await page.evaluate(() => tracker.getUserUUID())).toBeUndefined();
       await page.evaluate(() => {
         tracker.log(2);
         tracker.createContact({ contactEmailaddress: 'a@example.com', contactProfileID: '1' });
@@ -95,6 +96,39 @@ describeInChromium('consent in Chromium', () => {
       expect(await context.cookies()).toEqual([]);
       expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({ cart: 'theirs' });
       expect(recorder.received).toEqual([]);
+    },
+  );
+
+  test.for(['', 'data-consent="required"', 'data-consent="drop"'])(
+    'ignores the visits of a browser with localStorage.ignore_firsthand, and what waits; tag: %s',
+    async (attributes) => {
+      recorder.answer = () => ({ status: 503 });
+      const url = publish('/', { attributes });
+      const page = await openPage(url);
+      await consent(page, true);
+      await page.evaluate(() => tracker.log(1));
+      await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+      recorder.answer = () => undefined;
+      await page.evaluate(() => localStorage.setItem('ignore_firsthand', 'true'));
+      const next = await openPage(url);
+      recorder.received.length = 0;
+      await next.evaluate(() => {
+        tracker.log(2);
+        tracker.consent(true);
+        tracker.log(3);
+        tracker.consent(false);
+      });
+      expect(await next.evaluate(() => tracker.getUserUUID())).toBeUndefined();
+      await pause(300);
+      expect(recorder.received).toEqual([]);
+      expect(await context.cookies()).toEqual([]);
+      expect(await next.evaluate(() => ({ ...localStorage }))).toEqual({ ignore_firsthand: 'true' });
+      expect(consoleTexts).toContain('firsthand: ignore_firsthand');
+      await next.evaluate(() => localStorage.removeItem('ignore_firsthand'));
+      const last = await openPage(url);
+      await consent(last, true);
+      await last.evaluate(() => tracker.log(4));
+      await soon(() => expect(recorder.eventIDs()).toEqual([4]));
     },
   );
 

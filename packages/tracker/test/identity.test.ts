@@ -33,6 +33,20 @@ describeInChromium('the tracker in Chromium: identity', () => {
     expect(await context.cookies(url)).toHaveLength(1);
   });
 
+  test('getUserUUID resolves with the userUUID of a new browser, before the script has loaded and after', async () => {
+    recorder.scriptDelayMilliseconds = 400;
+    const page = await openPage(
+      publish('/', { after: '<script>tracker.getUserUUID().then((early) => { window.early = early; })</script>' }),
+    );
+    const userUUID = await page.evaluate(() => tracker.getUserUUID());
+    const [cookie] = await context.cookies();
+    expect(userUUID).toBe(cookie?.value);
+    expect(userUUID).toMatch(/^[\w-]{21}$/);
+    await soon(async () => expect(await page.evaluate('early')).toBe(userUUID));
+    await page.evaluate(() => tracker.reset());
+    expect(await page.evaluate(() => tracker.getUserUUID())).not.toBe(userUUID);
+  });
+
   test('renews the cookie on a visit', async () => {
     const url = publish('/');
     await context.addCookies([
