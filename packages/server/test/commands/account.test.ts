@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { createClient } from '@firsthand/client';
 import { createAccountOutput } from '@firsthand/contract/account/account';
 import { describe, expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
+import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
+import { serveHere } from '../fixtures/serving.ts';
 
 describe('account create', () => {
   it('prints the object that createAccount answers', async () => {
@@ -22,7 +23,7 @@ describe('account create', () => {
 
   it('makes an account that a running server knows at once, with its origins and settings', async () => {
     const { env } = temporaryDatabase();
-    const { url } = await startServer(env);
+    const { url } = await serveHere(env);
     const origins = ['https://shop.example', 'https://*.shop.example'];
     const made = await firsthandJSON(
       ['account', 'create', '--name', 'Shop', '--browser-catalogue', ...origins.flatMap((one) => ['--origin', one])],

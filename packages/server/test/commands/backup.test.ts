@@ -1,12 +1,13 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
+import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
+import { serveHere } from '../fixtures/serving.ts';
 
 it('a backup of a database that is being served opens and has its rows', async () => {
   const { path, env } = temporaryDatabase();
   const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
-  const { url } = await startServer(env);
+  const { url } = await serveHere(env);
   const log = (count: number) =>
     createClient({ url, token: serverTokenUUID }).logEvents({
       userUUID: 'a-browser-of-a-test',
@@ -26,7 +27,7 @@ it('a backup of a database that is being served opens and has its rows', async (
   const near = await firsthand(['doctor'], { ...ofCopy, ACCOUNT_BYTES: '14911' });
   expect(near.code).toBe(0);
   expect(near.stdout).toMatch(/ok +near their quota +1: \S+ \(14910 bytes\); from 80 % on$/m);
-  const restored = await startServer(ofCopy);
+  const restored = await serveHere(ofCopy);
   const { account } = await createClient({ url: restored.url, token: serverTokenUUID }).getAccount({});
   expect(account.usage).toMatchObject({ contacts: 0, users: 1, events: 123 });
 
@@ -45,11 +46,10 @@ it('a backup is restored while no server has the file, and the previous database
   const copy = `${path}.copy`;
   await firsthandJSON(['backup', copy], env);
   await firsthandJSON(['account', 'create', '--name', 'Another'], env);
-  const server = await startServer(env);
+  const server = await serveHere(env);
   const refused = await firsthand(['restore', copy], env);
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is being served already') });
-  server.child.kill('SIGTERM');
-  await server.ended;
+  await server.close();
 
   const restored = await firsthandJSON(['restore', copy], env);
   expect(restored).toEqual({

@@ -1,18 +1,19 @@
 import { createClient } from '@firsthand/client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { firsthand, firsthandJSON, shareServer, temporaryDatabase } from '../fixtures/command.ts';
+import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
+import { shareServer } from '../fixtures/serving.ts';
 
 /** A tenth of the usual month: enough that at any time of day some of its few buyers came with the campaign. */
 const events = 4_000;
 
 describe('demo-data beside a running server', () => {
-  const shared = shareServer({});
+  const shared = shareServer();
   let client: ReturnType<typeof createClient>;
   let filled: { accountUUID: string; events: number; contacts: number };
   beforeAll(async () => {
     const made = await firsthandJSON(['demo-data', '--events', String(events)], shared.env);
     filled = made;
-    client = createClient({ url: shared.server.url, token: made.serverTokenUUID });
+    client = createClient({ url: shared.url, token: made.serverTokenUUID });
   });
 
   const day = 86_400_000;

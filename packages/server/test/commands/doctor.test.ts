@@ -1,11 +1,15 @@
 import { utimesSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { examineTracker } from '../../src/commands/doctor.ts';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
+import { firsthand, firsthandJSON, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
+import { serveHere } from '../fixtures/serving.ts';
 
 const userUUID = 'visitor-behind-proxy';
 
 it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one has TRUST_PROXY', async () => {
+  // As main.ts does: doctor also examines who may read the files of the server.
+  const umask = process.umask(0o077);
+  onTestFinished(() => void process.umask(umask));
   const { env } = temporaryDatabase();
   const { browserTokenUUID: tokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const examine = async () => {
@@ -18,7 +22,7 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
     const body = JSON.stringify({ tokenUUID, userUUID, eventID: 1 });
     expect((await fetch(`${url}/logEvent`, { method: 'POST', body, headers })).status).toBe(200);
   };
-  const untold = await startServer(env);
+  const untold = await serveHere(env);
   await log(untold.url, {});
   expect(await examine()).toMatchObject({ code: 0, ok: true, detail: 'none forwards while TRUST_PROXY is not set' });
   await log(untold.url, { 'X-Forwarded-For': '198.51.100.7' });
@@ -28,10 +32,9 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
     detail: expect.stringMatching(/^one on a private address forwarded requests on 20/),
   });
   expect((await examine()).detail).not.toContain('198.51');
-  untold.child.kill('SIGTERM');
-  await untold.ended;
+  await untold.close();
 
-  const told = await startServer({ ...env, TRUST_PROXY: '127.0.0.1' });
+  const told = await serveHere({ ...env, TRUST_PROXY: '127.0.0.1' });
   await log(told.url, { 'X-Forwarded-For': '198.51.100.7' });
   await expect.poll(examine).toMatchObject({ code: 0, ok: true });
 });

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, shareServer } from '../fixtures/command.ts';
-import { createAccount, operatorToken } from '../fixtures/serving.ts';
+import { firsthand, firsthandJSON } from '../fixtures/command.ts';
+import { createAccount, shareServer } from '../fixtures/serving.ts';
 
 const userUUID = 'a-browser-of-a-test';
 
-const shared = shareServer({ OPERATOR_TOKEN: operatorToken }, '--base-path', '/base');
+const shared = shareServer({ BASE_PATH: '/base' });
 
 const setUp = async () => {
-  const { url } = shared.server;
+  const { url } = shared;
   const { serverTokenUUID } = await createAccount(url);
   const { port } = new URL(url);
   // Found by the same variables that the server is configured with.

@@ -4,7 +4,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
 import { writeParquet } from '../../src/parquet-files.ts';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
+import { firsthand, firsthandJSON, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
+import { serveHere } from '../fixtures/serving.ts';
 
 /** What a tool that is not ours reads. */
 const read = async (sql: string) => {
@@ -16,7 +17,7 @@ it('export writes all events with their owners to files, beside a running server
   const { env } = temporaryDatabase();
   const account = ['account', 'create', '--name', 'Shop'];
   const { accountUUID, serverTokenUUID: token } = await firsthandJSON(account, env);
-  const { url, child, ended } = await startServer(env);
+  const { url } = await serveHere(env);
   const client = createClient({ url, token });
   const attributes = [
     { attrID: 'plan', attrValue: "o'clock" },
@@ -53,8 +54,6 @@ it('export writes all events with their owners to files, beside a running server
   const counted = `SELECT count(*)::INTEGER AS events, count(DISTINCT "userUUID")::INTEGER AS users, count("contactUUID")::INTEGER AS owned FROM ${file}`;
   expect(await read(counted)).toEqual([{ events: 1_001, users: 2, owned: 1 }]);
   expect(await firsthand(args, env)).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
-  child.kill('SIGTERM');
-  await ended;
 });
 
 it('files hold as many events as they may, and none is left when the export fails', async () => {

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
+import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
+import { serveHere } from '../fixtures/serving.ts';
 
 const ask = (url: string, token: string) =>
   fetch(`${url}/event/getEvent`, { headers: { authorization: `Bearer ${token}` } });
 
 it('a token made beside a running server works at once, and once revoked stops at once', async () => {
   const { env } = temporaryDatabase();
-  const { url } = await startServer(env);
+  const { url } = await serveHere(env);
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const made = await firsthandJSON(
     ['token', 'create', '--account', accountUUID, '--kind', 'server', '--name', 'till'],
@@ -30,7 +31,7 @@ it('a token made beside a running server works at once, and once revoked stops a
 
 it('an operator token creates accounts until it is revoked', async () => {
   const { env } = temporaryDatabase();
-  const { url } = await startServer(env);
+  const { url } = await serveHere(env);
   const { tokenID, tokenUUID } = await firsthandJSON(['token', 'create', '--kind', 'operator'], env);
   const create = () =>
     fetch(`${url}/account/createAccount`, { method: 'POST', body: JSON.stringify({ tokenUUID, accountName: 'Shop' }) });
@@ -110,7 +111,7 @@ it('a viewer token that expires is shown with its state, and an operator’s is 
 
 it('a token is revoked with what it made', async () => {
   const { env } = temporaryDatabase();
-  const { url } = await startServer(env);
+  const { url } = await serveHere(env);
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const maker = await firsthandJSON(['token', 'create', '--account', accountUUID, '--kind', 'server'], env);
   const body = JSON.stringify({ tokenUUID: maker.tokenUUID, tokenKind: 'viewer' });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
-import { firsthand } from '../fixtures/command.ts';
+import { firsthand, spawnFirsthand } from '../fixtures/command.ts';
 import { newDatabase } from '../fixtures/postgres/databases.ts';
 
 test('an account is made and a token revoked, where a server that runs notices', async () => {
@@ -63,7 +63,7 @@ test('a database that is away is said to be, and no password with it', async () 
     ['account', 'list'],
     ['serve', '--port', '0'],
   ]) {
-    const { code, stdout, stderr } = await firsthand(args, env);
+    const { code, stdout, stderr } = await spawnFirsthand(args, env).ended;
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/cannot be served: ECONNREFUSED/);
     expect(stdout + stderr).not.toContain('secret');

@@ -8,8 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { serve } from '../../src/serving/serve.ts';
 import {
-  firsthand,
   firsthandJSON,
+  spawnFirsthand,
   start,
   startServer,
   temporaryDatabase,
@@ -111,7 +111,7 @@ describe('a second server on the same file', () => {
   it('ends with one line and not with 0', async () => {
     const { env } = temporaryDatabase();
     await serveHere(env);
-    const { code, stdout, stderr } = await firsthand(['serve', '--port', '0'], env);
+    const { code, stdout, stderr } = await spawnFirsthand(['serve', '--port', '0'], env).ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(afterFirstLine(stderr)).toMatch(/^firsthand: [^\n]+ is being served already: [^\n]+\n$/);
   });
@@ -123,7 +123,7 @@ it('says who has the port', async () => {
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   const { path, env } = temporaryDatabase();
-  const { code, stderr } = await firsthand(['serve', '--port', String(port)], env);
+  const { code, stderr } = await spawnFirsthand(['serve', '--port', String(port)], env).ended;
   expect(readdirSync(dirname(path))).toEqual([]);
   expect(code).toBe(1);
   expect(afterFirstLine(stderr)).toBe(
@@ -137,7 +137,7 @@ it('says so of the port of metrics, before it makes a database', async () => {
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   const { path, env } = temporaryDatabase();
-  const { code, stderr } = await firsthand(['serve', '--port', '0', '--metrics-port', String(port)], env);
+  const { code, stderr } = await spawnFirsthand(['serve', '--port', '0', '--metrics-port', String(port)], env).ended;
   expect(readdirSync(dirname(path))).toEqual([]);
   expect(code).toBe(1);
   expect(afterFirstLine(stderr)).toBe(
@@ -158,7 +158,7 @@ it('serve says its version in its first log line', async () => {
   const { env } = temporaryDatabase();
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   // No address of this machine, so that it ends at once.
-  const { stderr } = await firsthand(['serve', '--host', '192.0.2.1', '--port', '0'], env);
+  const { stderr } = await spawnFirsthand(['serve', '--host', '192.0.2.1', '--port', '0'], env).ended;
   const [first = ''] = stderr.split('\n');
   expect(JSON.parse(first)).toMatchObject({ level: 'info', msg: 'starting', version, node: process.versions.node });
 });
