@@ -290,7 +290,7 @@ export const settings = {
     variable: 'REPORTS_SECONDS',
     flag: '--reports-seconds <seconds>',
     means:
-      'how long a report may take, beside the time that it waits for what is new in its account, which may be as long',
+      'how long a report may take; reading what is new in its account, and the contacts that it names, may take as long each',
     form: 'a whole number of seconds from 1 to 240',
     schema: wholeNumber(1, 240),
     fallback: '10',

@@ -277,9 +277,17 @@ export interface Reported<One extends Question> {
   /** Every event stored up to this sequence is counted, and every change of owners that was answered before the report was asked. */
   readonly through: number;
 }
+export interface AskOptions {
+  /** Aborts when the client leaves. */
+  readonly signal?: AbortSignal | undefined;
+  /** The report is for a share link, and yields to those of members. */
+  readonly isShared?: boolean | undefined;
+}
 
 /** Answers reports. Throws Refusal('report_too_slow') after the time limit, Refusal('no_reports') when the engine is missing or fails. */
 export interface Reports {
-  ask<One extends Question>(question: One, signal?: AbortSignal): Promise<Reported<One>>;
+  ask<One extends Question>(question: One, options?: AskOptions): Promise<Reported<One>>;
+  /** Runs what a report needs before its question, in the place of a report and with its time limit: then `signal` aborts. Throws as `ask`. */
+  prepare<Value>(account: number, task: (signal: AbortSignal) => Promise<Value>, options?: AskOptions): Promise<Value>;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { ReportFeed } from '../store/report-feed.ts';
 import { createTurns } from '../turns.ts';
 import { createEngineProcess, Forgotten, Interrupted, OutOfMemory } from './engine-process.ts';
 import { followFeed } from './following.ts';
-import type { AnswerTo, Question, Reported, Reports } from './questions.ts';
+import type { AnswerTo, AskOptions, Question, Reported, Reports } from './questions.ts';
 
 export interface ReportsOptions {
   readonly feed: ReportFeed;
@@ -30,10 +30,11 @@ export interface ReportsOptions {
   readonly niceness?: number;
 }
 
-const mostAtOnce = 2;
-const mostWaiting = 20;
-/** Reports of one account that are answered or wait, so that others find a place. */
-const mostOfAccount = 11;
+/** One account runs at most two, because the last place is not for it (turns.ts). */
+const maxRunning = 3;
+const maxWaiting = 19;
+/** Reports of one account, or of all share links, that run or wait, so that others find a place. */
+const maxOfAccount = 11;
 const retryAfterSeconds = 5;
 const tooMuchMemory =
   'the report needs more memory than it may take: ask about a shorter range, or with a narrower filter';
@@ -135,8 +136,9 @@ export const createReports = ({
     { folder, memoryBytes: memory, threads, eventsOfFile, niceness },
     orderMilliseconds,
   );
-  const takeTurn = createTurns(mostAtOnce);
+  const takeTurn = createTurns(maxRunning);
   let asking = 0;
+  let askingShared = 0;
   let faults = 0;
   const askingOf = new Map<number, number>();
   let uses = 0;
@@ -165,10 +167,13 @@ export const createReports = ({
     }
   };
   const follow = createRounds((account) => use(() => surviving(() => followFeed(feed, engine, account))).catch(fail));
-  const query = async <One extends Question>(
-    question: One,
-    signal: AbortSignal | undefined,
-  ): Promise<Reported<One>> => {
+  const limited = (signal: AbortSignal | undefined): AbortSignal => {
+    signal?.throwIfAborted();
+    const limit = AbortSignal.timeout(limitMilliseconds);
+    return signal ? AbortSignal.any([signal, limit]) : limit;
+  };
+  const query = async <One extends Question>(question: One, options: AskOptions): Promise<Reported<One>> => {
+    const { signal, isShared } = options;
     const following = follow(question.account);
     // It may fail after nobody waits for it any more.
     following.catch(() => {});
@@ -176,38 +181,60 @@ export const createReports = ({
       signal?.throwIfAborted();
       throw unavailable();
     }
-    const reported = await takeTurn(question.account, () => {
-      signal?.throwIfAborted();
-      const limit = AbortSignal.timeout(limitMilliseconds);
-      return engine.send('ask', { question }, signal ? AbortSignal.any([signal, limit]) : limit);
-    });
+    const reported = await takeTurn({ account: question.account, isShared }, () =>
+      engine.send('ask', { question }, limited(signal)),
+    );
     // Damaged files are found at most once: from then on they are new.
-    return reported ? { ...reported, answer: reported.answer as AnswerTo<One> } : query(question, signal);
+    return reported ? { ...reported, answer: reported.answer as AnswerTo<One> } : query(question, options);
+  };
+  /** Counts a report while it waits and runs. Throws Refusal when there are too many. */
+  const admitted = async <Value>(
+    account: number,
+    { signal, isShared = false }: AskOptions,
+    work: () => Promise<Value>,
+  ): Promise<Value> => {
+    signal?.throwIfAborted();
+    const ofAccount = askingOf.get(account) ?? 0;
+    const isFull = asking >= maxRunning + maxWaiting || ofAccount >= maxOfAccount;
+    if (isFull || (isShared && askingShared >= maxOfAccount)) throw unavailable();
+    asking += 1;
+    askingShared += Number(isShared);
+    askingOf.set(account, ofAccount + 1);
+    try {
+      return await work();
+    } finally {
+      asking -= 1;
+      askingShared -= Number(isShared);
+      const rest = (askingOf.get(account) ?? 0) - 1;
+      if (rest > 0) askingOf.set(account, rest);
+      else askingOf.delete(account);
+    }
   };
 
   return {
-    async ask(question, signal) {
-      signal?.throwIfAborted();
-      const { account } = question;
-      const ofAccount = askingOf.get(account) ?? 0;
-      if (asking >= mostAtOnce + mostWaiting || ofAccount >= mostOfAccount) throw unavailable();
-      asking += 1;
-      askingOf.set(account, ofAccount + 1);
+    async ask(question, options = {}) {
       try {
-        return await use(() => surviving(() => query(question, signal)));
+        return await admitted(question.account, options, () => use(() => surviving(() => query(question, options))));
       } catch (error) {
-        signal?.throwIfAborted();
+        options.signal?.throwIfAborted();
         if (error instanceof Refusal) throw error;
         if (error instanceof Interrupted) throw new Refusal('report_too_slow');
         if (error instanceof OutOfMemory) throw new Refusal('report_too_slow', { message: tooMuchMemory });
         return fail(error);
-      } finally {
-        asking -= 1;
-        const rest = (askingOf.get(account) ?? 0) - 1;
-        if (rest > 0) askingOf.set(account, rest);
-        else askingOf.delete(account);
       }
     },
+    prepare: (account, task, options = {}) =>
+      admitted(account, options, () =>
+        takeTurn({ account, isShared: options.isShared }, async () => {
+          const signal = limited(options.signal);
+          try {
+            return await task(signal);
+          } catch (error) {
+            options.signal?.throwIfAborted();
+            throw signal.aborted ? new Refusal('report_too_slow', { cause: error }) : error;
+          }
+        }),
+      ),
     accountsWithFiles,
     async purged(account) {
       if (!(await accountsWithFiles()).includes(account)) return;

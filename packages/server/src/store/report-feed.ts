@@ -75,11 +75,6 @@ export interface ReportFeed {
 
 /** Who the people of a report are. */
 export interface ReportNames {
-  /** The numbers of contacts of an account, in any order. At most 1,000. */
-  numberContacts(query: {
-    readonly account: number;
-    readonly contactUUIDs: readonly string[];
-  }): Promise<readonly number[]>;
   /** The names of users and contacts of an account by their numbers, in any order, without erased contacts. At most 1,000 of each. */
   namePeople(query: {
     readonly account: number;

@@ -236,6 +236,16 @@ export interface Store extends ReportFeed, ReportNames {
   getContact(query: ContactQuery): Promise<ContactDetail>;
   searchContact(query: ContactSearch): Promise<FoundContacts>;
   /**
+   * The contacts that meet each condition, among the next `most` of the account in the order of their creation. Contacts that are merged into
+   * others meet none.
+   */
+  feedContacts(query: {
+    account: number;
+    conditions: readonly ContactCondition[];
+    beyond: SearchEnd | null;
+    most: number;
+  }): Promise<FedContacts>;
+  /**
    * Removes the contact, and all contacts merged with it, from every read except the counts of events. Later commits delete its
    * events and reduce the counts, possibly after the promise resolves. A repeated request by contactUUID returns the progress.
    */
@@ -888,6 +898,27 @@ export interface ContactSearch {
   readonly limit: number;
   /** Only contacts beyond this place of the order. */
   readonly beyond?: SearchEnd | undefined;
+}
+
+/** A condition on a contact, as in a search. */
+export type ContactCondition = Pick<
+  ContactSearch,
+  | 'contactProfileID'
+  | 'contactTagID'
+  | 'contactStatus'
+  | 'attrID'
+  | 'attrValue'
+  | 'createdFrom'
+  | 'createdTo'
+  | 'seenFrom'
+  | 'seenTo'
+>;
+
+export interface FedContacts {
+  /** For each condition, the numbers of the contacts that meet it, in any order, each once. */
+  readonly contacts: readonly Float64Array[];
+  /** `beyond` of the next query; null after the last contact. */
+  readonly next: SearchEnd | null;
 }
 
 /** A place in the order of a search: the key of its order, in milliseconds or days, and a contact. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import type { ContactDetail, ContactSearch, FoundContacts, NewContact, SearchEnd } from '../../src/store/store.ts';
+import { readFedContacts } from '../fixtures/reports/fed-contacts.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, laptop, phone } from '../fixtures/store.ts';
 import type { NewSite, Open } from './sites.ts';
@@ -210,6 +211,9 @@ const expectSearches = async (
   limits: readonly number[],
 ): Promise<void> => {
   const known = await readEach(site, contactUUIDs);
+  const all = filtersOf(site.time);
+  const fed = all.map((filter) => expected(known, filter).sort());
+  for (const most of limits) expect(await readFedContacts(site, all, most)).toEqual(fed);
   for (const filter of filtersOf(site.time)) {
     for (const sort of ['created', 'seen'] as const) {
       for (const descending of [false, true]) {

@@ -263,7 +263,7 @@ test('a report that takes too long is refused, and one that nobody waits for is 
   const others = setUp();
   await others.reports.ask(totals);
   const leaving = new AbortController();
-  const asking = others.reports.ask(slow, leaving.signal);
+  const asking = others.reports.ask(slow, { signal: leaving.signal });
   setImmediate(() => leaving.abort(new Error('the client is gone')));
   await expect(asking).rejects.toThrow('the client is gone');
   expect((await others.reports.ask(totals)).answer).toEqual(right());

@@ -16,6 +16,8 @@ export interface Caller {
   readonly agent?: () => Agent;
   /** Returns the signal that is aborted when the client leaves before the response. Absent for commands. */
   readonly signalOf?: () => AbortSignal;
+  /** The request comes from a share link. */
+  readonly isShared?: boolean;
   /** When a refused request that is sent again was first received. The times of its events are computed from this. */
   readonly refusedTime?: number;
 }

@@ -80,9 +80,10 @@ import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager, mayBeBrief } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { keepTending, tendDays } from './events/partitions.ts';
+import { feedContacts } from './feed/contact-feed.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
-import { namePeople, numberContacts } from './feed/people-names.ts';
+import { namePeople } from './feed/people-names.ts';
 import {
   type Moment,
   type RememberedStates,
@@ -440,8 +441,8 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     countEvents: reading(countEvents),
     feedEvents: reading(feedEvents, () => 'all settled', walkingInOrder),
     feedOwners: reading(feedOwners, () => 'all owners settled'),
+    feedContacts: reading(feedContacts),
     namePeople: reading(namePeople),
-    numberContacts: reading(numberContacts),
     listRefused: reading(listRefused, () => 'all refused settled'),
     countRefused: readingOnce(countRefused),
 

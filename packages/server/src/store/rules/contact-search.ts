@@ -173,6 +173,9 @@ export interface Source {
 }
 
 const isWhole = ({ after, before }: KeyRange) => after === first && before === last;
+/** Whether a search has no range of times. */
+export const isUnlimited = ({ created, seen }: Pick<Asked, 'created' | 'seen'>): boolean =>
+  isWhole(created) && isWhole(seen);
 
 /** Returns the parts of the index whose sizes decide about the source, each with the contacts of one filter of the search. */
 export const partsOf = (asked: Asked): IndexPart[] => {

@@ -38,9 +38,10 @@ import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { createRecentKeys } from './events/recent-keys.ts';
 import { createRollups } from './events/rollups.ts';
+import { createContactFeed } from './feed/contact-feed.ts';
 import { createEventFeed } from './feed/event-feed.ts';
 import { createOwnerFeed } from './feed/owner-feed.ts';
-import { createContactNumbers, createPeopleNames } from './feed/people-names.ts';
+import { createPeopleNames } from './feed/people-names.ts';
 import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
@@ -249,8 +250,8 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     ...createCounter(db, log),
     feedEvents: createEventFeed(db, log),
     feedOwners: createOwnerFeed(db),
+    feedContacts: createContactFeed(db),
     namePeople: createPeopleNames(db),
-    numberContacts: createContactNumbers(db),
     ...createRefusedReader(db),
     findUnknownProxy: () => readUnknownProxy(db),
     check() {

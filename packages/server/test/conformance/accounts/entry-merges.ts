@@ -3,6 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CatalogueKind, ContactSearch, EventQuery, StoredEvent } from '../../../src/store/store.ts';
+import { readFedContacts } from '../../fixtures/reports/fed-contacts.ts';
 import { runs } from '../../fixtures/runs.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { ann, ben, cleo, expectRefusal, hour, laptop, phone, quarter } from '../../fixtures/store.ts';
@@ -15,9 +16,12 @@ const merger = ({ store, account, time }: Site) => ({
 
 const kindsOf = (events: readonly StoredEvent[]) => events.map(({ eventID, eventName }) => [eventID, eventName]);
 
+/** Returns the contacts that a search finds, in its order. Reports find the same ones. */
 const found = async ({ store, account }: Site, search: Partial<ContactSearch>): Promise<string[]> => {
   const { contacts } = await store.searchContact({ account, limit: 100, ...search });
-  return contacts.map(({ contactUUID }) => contactUUID);
+  const contactUUIDs = contacts.map(({ contactUUID }) => contactUUID);
+  expect(await readFedContacts({ store, account }, [search], 2)).toEqual([contactUUIDs.toSorted()]);
+  return contactUUIDs;
 };
 
 /** Spellings of the attributes and IDs of the kinds that a history has. */

@@ -69,6 +69,7 @@ const callerOf = ({ account, accountOrigin, accountTimezone }: OpenedShareLink, 
   access: { token: -1, tokenID: '', kind: 'viewer', account, accountOrigin, accountTimezone, enrich: false },
   tokenUUID: '',
   time,
+  isShared: true,
 });
 
 export const createSharedReports = ({ store, answering, unknownSecrets, requestsOfAddress, now }: Surroundings) => {

@@ -1,86 +1,74 @@
 /** Finds the contacts that a request speaks of, before its question is asked: so a report holds every change that was answered. */
-
 import { limits } from '@firsthand/contract/limits';
 import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
-import type { ContactWord } from '@firsthand/contract/reports/report';
 import { Refusal } from '../../../refusal.ts';
-import type { ContactList } from '../../../reports/questions.ts';
-import type { FoundContacts, ListedEntry, SearchEnd, Store } from '../../../store/store.ts';
-
-type Contacts = Pick<Store, 'searchContact' | 'numberContacts'>;
+import type { FedContacts, Store } from '../../../store/store.ts';
+import type { Ask, Reader } from './asking.ts';
 
 /** The numbers of the contacts that each condition finds; null for one that any contact meets. */
 export type ContactsOf = ReadonlyMap<ContactFilter, Float64Array | null>;
 
-/**
- * Finds contacts by conditions, for one request. Throws Refusal('invalid_field') when they find too many together, and what `check` throws,
- * which is called before each page.
- */
-export type FindContacts = (condition: ContactFilter, field: 'filter' | 'by') => Promise<Float64Array>;
-
-export const createContactFinder = (store: Contacts, account: number, check: () => void): FindContacts => {
-  /** Equal conditions are looked for once. */
-  const known = new Map<string, Float64Array>();
-  let total = 0;
-  return async (condition, field) => {
-    const key = JSON.stringify(condition);
-    const before = known.get(key);
-    if (before) return before;
-    const numbers: number[] = [];
-    for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
-      check();
-      const page: FoundContacts = await store.searchContact({
-        account,
-        ...condition,
-        limit: limits.contactsPerPage,
-        beyond,
-      });
-      total += page.contacts.length;
-      if (total > limits.contactsPerFilter) {
-        const most = limits.contactsPerFilter.toLocaleString('en');
-        const message =
-          field === 'by'
-            ? `\`by\` names more than ${most} contacts together with the conditions of the filters.`
-            : `The conditions on contacts find more than ${most} contacts; narrow them.`;
-        throw new Refusal('invalid_field', { field, message });
-      }
-      const contactUUIDs = page.contacts.map(({ contactUUID }) => contactUUID);
-      if (contactUUIDs.length > 0) numbers.push(...(await store.numberContacts({ account, contactUUIDs })));
-      beyond = page.next;
-    }
-    const found = Float64Array.from(numbers);
-    known.set(key, found);
-    return found;
-  };
-};
+/** A part takes some 20 ms, after which other reads find a thread. */
+const contactsPerPart = 20_000;
 
 const conditionsIn = (filter: Filter): ContactFilter[] => [
   ...(filter.contact ? [filter.contact] : []),
   ...partsOf(filter).flatMap(([part]) => conditionsIn(part)),
 ];
 
-export const findContacts = async (find: FindContacts, filters: readonly Filter[]): Promise<ContactsOf> => {
-  const found = new Map<ContactFilter, Float64Array | null>();
-  for (const condition of filters.flatMap(conditionsIn)) {
-    const isAny = Object.values(condition).every((value) => value === undefined);
-    found.set(condition, isAny ? null : await find(condition, 'filter'));
+const joined = (parts: readonly Float64Array[]): Float64Array => {
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
   }
-  return found;
+  return all;
 };
 
-export const catalogueOf = { contactProfileID: 'profile', contactTagID: 'tag' } as const;
-
-/** The contacts with each profile or tag of `listed`, those that the account lists. */
-export const listContacts = async (
-  find: FindContacts,
-  listed: readonly ListedEntry[],
-  word: ContactWord,
-): Promise<ContactList[]> => {
-  const lists: ContactList[] = [];
-  for (const { id, mergedInto } of listed) {
-    if (mergedInto !== null) continue;
-    const contacts = await find({ [word]: id }, 'by');
-    if (contacts.length > 0) lists.push({ value: id, contacts });
-  }
-  return lists;
-};
+/**
+ * Finds the contacts that meet the conditions of filters, and those of `groups`, for a reader. Equal conditions get the same array. Throws
+ * Refusal, 'invalid_field' when all conditions together find too many.
+ */
+export const createContactFinder =
+  (store: Pick<Store, 'feedContacts'>, { prepare }: Pick<Ask, 'prepare'>) =>
+  async (
+    account: number,
+    { filters, groups }: { readonly filters: readonly Filter[]; readonly groups: readonly ContactFilter[] },
+    reader: Reader,
+  ): Promise<ContactsOf> => {
+    const all = [...filters.flatMap(conditionsIn), ...groups];
+    const isAny = (condition: ContactFilter) => Object.values(condition).every((value) => value === undefined);
+    const keys = [
+      ...new Set(all.filter((condition) => !isAny(condition)).map((condition) => JSON.stringify(condition))),
+    ];
+    const conditions: ContactFilter[] = keys.map((key) => JSON.parse(key));
+    const find = async (signal: AbortSignal): Promise<Float64Array[]> => {
+      const parts = conditions.map((): Float64Array[] => []);
+      let total = 0;
+      for (let beyond: FedContacts['next'] = null; ; ) {
+        signal.throwIfAborted();
+        const { contacts, next }: FedContacts = await store.feedContacts({
+          account,
+          conditions,
+          beyond,
+          most: contactsPerPart,
+        });
+        for (const [nth, those] of contacts.entries()) {
+          parts[nth]?.push(those);
+          total += those.length;
+        }
+        if (total > limits.contactsPerFilter) {
+          const most = limits.contactsPerFilter.toLocaleString('en');
+          const field = groups.length > 0 ? 'by' : 'filter';
+          const message = `The conditions on contacts${groups.length > 0 ? ' and `by`' : ''} find more than ${most} contacts together; narrow them.`;
+          throw new Refusal('invalid_field', { field, message });
+        }
+        if (next === null) return parts.map(joined);
+        beyond = next;
+      }
+    };
+    const lists = conditions.length === 0 ? [] : await prepare(account, find, reader);
+    const found = new Map(keys.map((key, nth) => [key, lists[nth] as Float64Array]));
+    return new Map(all.map((condition) => [condition, found.get(JSON.stringify(condition)) ?? null]));
+  };

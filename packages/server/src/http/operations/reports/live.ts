@@ -1,10 +1,10 @@
 /** reportLive: the people of the last five minutes. */
 import { limits } from '@firsthand/contract/limits';
-import type { LiveAnswer, Reports } from '../../../reports/questions.ts';
+import type { LiveAnswer } from '../../../reports/questions.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import { createAsk } from './asking.ts';
+import type { Ask } from './asking.ts';
 import { conditionOf, unitedIn } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
 import type { FindMeanings, Known } from './meanings.ts';
@@ -17,20 +17,15 @@ const toList = ({ rows, others }: LiveAnswer['page']) => ({ row: rows.map((row) 
 
 export const createLiveAnswer = (
   store: Known,
-  reports: Reports | undefined,
+  { ask }: Pick<Ask, 'ask'>,
   findMeanings: FindMeanings,
 ): Answering<'reportLive'> => {
-  const ask = createAsk(reports);
   return async (sent, caller) => {
     const began = performance.now();
     const { time, access } = caller;
     const account = accountOf(caller);
     const input = await replaceSegments(store, account, sent);
-    const meanings = await findMeanings(
-      account,
-      { filters: filtersOf(input) },
-      { now: time, signal: caller.signalOf?.() },
-    );
+    const meanings = await findMeanings(account, { filters: filtersOf(input) }, { now: time, reader: caller });
     const { answer, through } = await ask(
       {
         report: 'live',
@@ -44,7 +39,7 @@ export const createLiveAnswer = (
         own: ownSitesOf(access.accountOrigin),
         limit: input.limit ?? 10,
       },
-      caller.signalOf?.(),
+      caller,
     );
     const { events, users, people, page, referrerHost, country } = answer;
     return {

@@ -1,72 +1,74 @@
 import { expect, it } from 'vitest';
-import type { FoundContacts } from '../../../store/store.ts';
+import { createFakeReports } from '../../../../test/fixtures/reports/fake-reports.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { FedContacts } from '../../../store/store.ts';
+import { createAsk } from './asking.ts';
 import { createFindMeanings, type Known } from './meanings.ts';
 
 const isVip = { contact: { contactTagID: 'vip' } };
+const reader = {};
 
-/** A store whose searches end when `next` is called, each with a further page. */
-const createSlowStore = () => {
-  const waiting: (() => void)[] = [];
-  const seen = { searches: 0, atOnce: 0, most: 0 };
+/** A store that feeds one contact in each part, and has no last one; `tags` are listed. */
+const setUp = ({ tags = [] as string[], afterEach = () => {} } = {}) => {
+  const parts: unknown[] = [];
   const store = {
-    listCatalogue: async () => [],
-    numberContacts: async () => [1],
-    async searchContact(): Promise<FoundContacts> {
-      seen.searches += 1;
-      seen.atOnce += 1;
-      seen.most = Math.max(seen.most, seen.atOnce);
-      await new Promise<void>((resolve) => waiting.push(resolve));
-      seen.atOnce -= 1;
-      return { contacts: [], next: { key: 1, contact: 1 } };
+    listCatalogue: async ({ kind }: { kind: string }) =>
+      kind === 'tag' ? tags.map((id) => ({ id, name: id, mergedInto: null })) : [],
+    async feedContacts({ conditions }: { conditions: unknown[] }): Promise<FedContacts> {
+      parts.push(conditions);
+      afterEach();
+      return {
+        contacts: conditions.map((_, nth) => Float64Array.of(nth)),
+        next: tags.length > 0 ? null : { key: 1, contact: 1 },
+      };
     },
   } as unknown as Known;
-  return { store, seen, next: () => waiting.shift()?.() };
+  return { find: createFindMeanings(store, createAsk(createFakeReports())), parts };
 };
 
-it('ends the searches of a client that has left', async () => {
-  const { store, seen, next } = createSlowStore();
+it('stops reading contacts when the client has left', async () => {
   const gone = new AbortController();
-  const found = createFindMeanings(store)(1, { filters: [isVip] }, { now: 0, signal: gone.signal });
-  const refused = expect(found).rejects.toMatchObject({ code: 'no_reports' });
-  await expect.poll(() => seen.searches).toBe(1);
-  next();
-  await expect.poll(() => seen.searches).toBe(2);
-  gone.abort();
-  next();
-  await refused;
-  expect(seen.searches).toBe(2);
+  const { find, parts } = setUp({ afterEach: () => parts.length === 2 && gone.abort() });
+  const found = find(1, { filters: [isVip] }, { now: 0, reader: { signalOf: () => gone.signal } });
+  await expect(found).rejects.toMatchObject({ code: 'no_reports', message: 'the client has left' });
+  expect(parts.length).toBe(2);
 });
 
-it('answers a request without a search while another one searches', async () => {
-  const { store, seen } = createSlowStore();
-  const find = createFindMeanings(store);
-  find(1, { filters: [isVip] }, { now: 0, signal: undefined }).catch(() => {});
-  await expect.poll(() => seen.searches).toBe(1);
+it('reads no contacts for a condition that any contact meets', async () => {
+  const { find, parts } = setUp();
   const filters = [{ and: [{ contact: {} }, { did: {} }] }];
-  expect((await find(1, { filters }, { now: 0, signal: undefined })).contacts.size).toBe(1);
+  expect([...(await find(1, { filters }, { now: 0, reader })).contacts.values()]).toEqual([null]);
+  expect(parts).toEqual([]);
 });
 
-it('runs one search for contacts at a time', async () => {
-  const { store, seen, next } = createSlowStore();
-  const gone = new AbortController();
-  const find = createFindMeanings(store);
-  const all = [1, 1, 2].map((account) => find(account, { filters: [isVip] }, { now: 0, signal: gone.signal }));
-  const refused = Promise.allSettled(all);
-  await expect.poll(() => seen.searches).toBe(1);
-  gone.abort();
-  next();
-  await refused;
-  expect(seen).toEqual({ searches: 1, atOnce: 0, most: 1 });
+it('reads the contacts of all filters and groups together, and those of equal conditions once', async () => {
+  const { find, parts } = setUp({ tags: ['new', 'vip'] });
+  const filters = [isVip, { not: { contact: { contactStatus: 'active' as const } } }];
+  const { contacts, lists } = await find(1, { filters, by: ['contactTagID'] }, { now: 0, reader });
+  expect(parts).toEqual([[{ contactTagID: 'vip' }, { contactStatus: 'active' }, { contactTagID: 'new' }]]);
+  const [vip] = contacts.values();
+  expect(lists.get('contactTagID')).toEqual([
+    { value: 'new', contacts: Float64Array.of(2) },
+    { value: 'vip', contacts: Float64Array.of(0) },
+  ]);
+  expect(lists.get('contactTagID')?.[1]?.contacts).toBe(vip);
 });
 
-it('takes so many conditions on people and no more', async () => {
-  const { store, seen } = createSlowStore();
+it('reads no contacts for a request that is only checked', async () => {
+  const { find, parts } = setUp();
+  await find(1, { filters: [isVip] }, { now: 0, reader: null });
+  expect(parts).toEqual([]);
+});
+
+it('takes 20 conditions on people and no more', async () => {
+  const { find, parts } = setUp();
   const filters = Array.from({ length: 7 }, () => ({ and: [isVip, { not: { did: {} } }, { or: [isVip] }] }));
-  const found = createFindMeanings(store)(1, { filters }, { now: 0, signal: undefined });
+  const found = find(1, { filters }, { now: 0, reader });
+  await expect(found).rejects.toBeInstanceOf(Refusal);
   await expect(found).rejects.toMatchObject({
     code: 'invalid_field',
     field: 'filter',
     message: expect.stringMatching(/ 20 .* 21\.$/),
   });
-  expect(seen.searches).toBe(0);
+  expect(parts).toEqual([]);
 });

@@ -1,21 +1,19 @@
 /** Looks up the names in a request: kinds of events, and contacts. */
 import { limits } from '@firsthand/contract/limits';
-import { type Filter, partsOf } from '@firsthand/contract/reports/filter';
+import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
 import { type ContactWord, type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { ContactList } from '../../../reports/questions.ts';
 import type { Store } from '../../../store/store.ts';
-import { createTurns } from '../../../turns.ts';
+import type { Ask, Reader } from './asking.ts';
 import { type Meanings, toEventKinds, toUnitedIDs } from './conditions.ts';
-import { catalogueOf, createContactFinder, type FindContacts, findContacts, listContacts } from './found-contacts.ts';
+import { type ContactsOf, createContactFinder } from './found-contacts.ts';
 
 /** The part of the store that is read for this. */
-export type Known = Pick<Store, 'listCatalogue' | 'listSegments' | 'searchContact' | 'numberContacts'>;
+export type Known = Pick<Store, 'listCatalogue' | 'listSegments' | 'feedContacts'>;
 
-/** How long contacts are looked for. */
-const mostMilliseconds = 10_000;
-const tooLong = 'the contacts of its conditions or groups were not found in time: narrow the conditions';
+const catalogueOf = { contactProfileID: 'profile', contactTagID: 'tag' } as const;
 
 interface Named {
   readonly filters: readonly Filter[];
@@ -24,7 +22,8 @@ interface Named {
 export type FindMeanings = (
   account: number,
   named: Named,
-  asked: { readonly now: number; readonly signal: AbortSignal | undefined },
+  /** `reader` null: contacts are not searched. */
+  asked: { readonly now: number; readonly reader: Reader | null },
 ) => Promise<Meanings>;
 
 const countOnPeople = (filter: Filter): number =>
@@ -32,13 +31,10 @@ const countOnPeople = (filter: Filter): number =>
   Number(filter.did !== undefined) +
   partsOf(filter).reduce((sum, [part]) => sum + countOnPeople(part), 0);
 
-/**
- * Reads them before the question is asked, so that a report holds every change that was answered. One search for contacts runs at a time, and
- * a request begins no page of one after 10 s, so that other reads are hardly slower. Throws Refusal.
- */
-export const createFindMeanings = (store: Known): FindMeanings => {
-  const takeTurn = createTurns(1);
-  return async (account, { filters, by = [] }, { now, signal }) => {
+/** Reads them before the question is asked, so that a report holds every change that was answered. Throws Refusal. */
+export const createFindMeanings = (store: Known, ask: Pick<Ask, 'prepare'>): FindMeanings => {
+  const findContacts = createContactFinder(store, ask);
+  return async (account, { filters, by = [] }, { now, reader }) => {
     const onPeople = filters.reduce((sum, filter) => sum + countOnPeople(filter), 0);
     if (onPeople > limits.conditionsOnPeople)
       throw new Refusal('invalid_field', {
@@ -47,19 +43,20 @@ export const createFindMeanings = (store: Known): FindMeanings => {
       });
     const events = await store.listCatalogue({ account, kind: 'event' });
     const united = toUnitedIDs(events, await store.listCatalogue({ account, kind: 'attr' }));
-    const deadline = performance.now() + mostMilliseconds;
-    const search = createContactFinder(store, account, () => {
-      if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client has left' });
-      if (performance.now() > deadline) throw new Refusal('report_too_slow', { message: tooLong });
-    });
-    const find: FindContacts = (condition, field) => takeTurn(account, () => search(condition, field));
-    const contacts = await findContacts(find, filters);
-    const lists = new Map<ContactWord, ContactList[]>();
     const merges = new Map<DimensionText, EntryMerges>([['event', createEntryMerges(events)]]);
+    const groups: { readonly word: ContactWord; readonly value: string; readonly condition: ContactFilter }[] = [];
     for (const word of by.filter(isContactWord)) {
       const listed = await store.listCatalogue({ account, kind: catalogueOf[word] });
       merges.set(word, createEntryMerges(listed));
-      lists.set(word, await listContacts(find, listed, word));
+      for (const { id, mergedInto } of listed)
+        if (mergedInto === null) groups.push({ word, value: id, condition: { [word]: id } });
+    }
+    const named = { filters, groups: groups.map(({ condition }) => condition) };
+    const contacts: ContactsOf = reader === null ? new Map() : await findContacts(account, named, reader);
+    const lists = new Map<ContactWord, ContactList[]>();
+    for (const { word, value, condition } of groups) {
+      const those = contacts.get(condition);
+      if (those?.length) lists.set(word, [...(lists.get(word) ?? []), { value, contacts: those }]);
     }
     return { kinds: toEventKinds(events), united, contacts, lists, merges, now };
   };

@@ -2,13 +2,13 @@
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
-import type { PeopleOf, Reports } from '../../../reports/questions.ts';
+import type { PeopleOf } from '../../../reports/questions.ts';
 import type { PeopleNames } from '../../../store/report-feed.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import { createAsk } from './asking.ts';
+import type { Ask } from './asking.ts';
 import { conditionOf, type Meanings, toCondition, unitedIn } from './conditions.ts';
 import { type Surroundings, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
@@ -68,10 +68,9 @@ const namesOf = ({ users, contacts }: PeopleNames) =>
 
 export const createPeopleAnswer = (
   store: Known & Pick<Store, 'namePeople'>,
-  reports: Reports | undefined,
+  { ask }: Pick<Ask, 'ask'>,
   findMeanings: FindMeanings,
 ): Answering<'reportPeople'> => {
-  const ask = createAsk(reports);
   return async (sent, caller) => {
     const began = performance.now();
     const account = accountOf(caller);
@@ -83,7 +82,7 @@ export const createPeopleAnswer = (
     const meanings = await findMeanings(
       account,
       { ...input, filters: filtersOf(input) },
-      { now: asked, signal: caller.signalOf?.() },
+      { now: asked, reader: caller },
     );
     const { answer, through } = await ask(
       {
@@ -99,7 +98,7 @@ export const createPeopleAnswer = (
         beyond: page?.end ?? null,
         until: page?.until ?? null,
       },
-      caller.signalOf?.(),
+      caller,
     );
     const numbers = answer.people.map(({ person }) => person);
     const names = namesOf(

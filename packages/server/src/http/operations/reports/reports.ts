@@ -15,7 +15,7 @@ import type { Store } from '../../../store/store.ts';
 import { type Answering, type AnsweringAll, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-import { createAsk } from './asking.ts';
+import { createAsk, type Reader } from './asking.ts';
 import { conditionOf, type EventKinds, type Meanings, toCondition, unitedIn } from './conditions.ts';
 import { type Surroundings as MeaningOfDimensions, toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
@@ -137,12 +137,16 @@ interface Asked<Name extends ReportOperation> {
   readonly accountOrigin: readonly string[];
   /** When it is asked, in milliseconds since 1970. */
   readonly time: number;
-  readonly signal: AbortSignal | undefined;
+  /** Null: the request is only checked. */
+  readonly reader: Reader | null;
   readonly spareIntervals?: number;
 }
 
 /** Throws Refusal if the operation would refuse the request. */
-export type CheckReport = <Name extends ReportOperation>(operation: Name, asked: Asked<Name>) => Promise<void>;
+export type CheckReport = <Name extends ReportOperation>(
+  operation: Name,
+  asked: Omit<Asked<Name>, 'reader'>,
+) => Promise<void>;
 
 /** The operations of reports, and the check that they make before they ask. Without `reports` each refuses what it would ask. */
 export const createReports = (
@@ -152,18 +156,19 @@ export const createReports = (
   readonly answering: AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'>;
   readonly check: CheckReport;
 } => {
-  const ask = createAsk(reports);
-  const findMeanings = createFindMeanings(store);
+  const asking = createAsk(reports);
+  const { ask } = asking;
+  const findMeanings = createFindMeanings(store, asking);
 
   /** The questions of a request. Throws Refusal: both are made before one is asked, so that a refusal costs no report. */
   const prepare = async <Name extends ReportOperation, One extends Question>(
     { toQuestion }: Translation<Name, One>,
-    { sent, account, accountOrigin, zone, time, signal, spareIntervals = 0 }: Asked<Name>,
+    { sent, account, accountOrigin, zone, time, reader, spareIntervals = 0 }: Asked<Name>,
   ) => {
     const { range, earlier } = rangesOf(sent, zone, time);
     const input: Input<Name> = await replaceSegments(store, account, sent);
     const named = { ...input, filters: filtersOf(input) };
-    const meanings = await findMeanings(account, named, { now: time, signal });
+    const meanings = await findMeanings(account, named, { now: time, reader });
     const asked = {
       account,
       robots: input.robots === 'include',
@@ -182,11 +187,10 @@ export const createReports = (
       const began = performance.now();
       const { accountOrigin, accountTimezone } = caller.access;
       const zone = sent.timezone ?? accountTimezone;
-      const signal = caller.signalOf?.();
-      const asked = { sent, account: accountOf(caller), accountOrigin, zone, time: caller.time, signal };
+      const asked = { sent, account: accountOf(caller), accountOrigin, zone, time: caller.time, reader: caller };
       const { input, kinds, question, earlier } = await prepare(translation, asked);
       const partOf = async (about: One) => {
-        const { answer, through } = await ask(about, signal);
+        const { answer, through } = await ask(about, caller);
         const { from, to } = about;
         const counted = translation.toAnswer(answer, { input, question: about, kinds });
         return { through, part: { from: isoTime(from), to: isoTime(to), ...counted } };
@@ -208,12 +212,12 @@ export const createReports = (
       reportBreakdown: answer(breakdown),
       reportFunnel: answer(funnel),
       reportRetention: answer(retention),
-      reportPeople: createPeopleAnswer(store, reports, findMeanings),
-      reportLive: createLiveAnswer(store, reports, findMeanings),
+      reportPeople: createPeopleAnswer(store, asking, findMeanings),
+      reportLive: createLiveAnswer(store, asking, findMeanings),
     },
-    check: async <Name extends ReportOperation>(operation: Name, asked: Asked<Name>) => {
+    check: async <Name extends ReportOperation>(operation: Name, asked: Omit<Asked<Name>, 'reader'>) => {
       // The compiler can't know that the translation is that of the request.
-      await prepare(translations[operation] as unknown as Translation<Name, Question>, asked);
+      await prepare(translations[operation] as unknown as Translation<Name, Question>, { ...asked, reader: null });
     },
   };
 };

@@ -35,7 +35,7 @@ export const createShareLinks = (
     checkEnd(expiresTime, time);
     const account = accountOf(caller);
     const { accountOrigin, accountTimezone } = access;
-    const making = { store, checkReport, account, accountOrigin, accountTimezone, time, signal: caller.signalOf?.() };
+    const making = { store, checkReport, account, accountOrigin, accountTimezone, time };
     const reports = await toSharedReports({ report, moving }, making);
     const view: SharedView = { query: shownQuery(viewQuery, reports), moving, report: reports };
     // With a prefix by which scanners, and our own log, find it.

@@ -8,8 +8,7 @@ const day = 86_400_000;
 const store = {
   listCatalogue: async () => [],
   listSegments: async () => [],
-  searchContact: async () => ({ contacts: [], next: null }),
-  numberContacts: async () => [],
+  feedContacts: async () => ({ contacts: [], next: null }),
   namePeople: async () => ({ users: [], contacts: [] }),
 };
 const { check } = createReports(store, undefined);
@@ -24,7 +23,6 @@ const making = (time: number) => ({
     accountOrigin: [],
     accountTimezone: 'America/New_York',
     time,
-    signal: undefined,
   },
 });
 
@@ -47,7 +45,6 @@ const askOften = async ({ moving = 'day', report }: Given): Promise<number> => {
         accountOrigin: [],
         zone: 'America/New_York',
         time,
-        signal: undefined,
       });
     }
   return times[moving].length;

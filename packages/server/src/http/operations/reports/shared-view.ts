@@ -91,7 +91,6 @@ interface Making {
   readonly accountTimezone: string;
   /** When the link is made, in milliseconds since 1970. */
   readonly time: number;
-  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -100,7 +99,7 @@ interface Making {
  */
 export const toSharedReports = async (
   { report, moving }: Pick<InputOf<'createShareLink'>, 'report' | 'moving'>,
-  { store, checkReport, account, accountOrigin, accountTimezone, time, signal }: Making,
+  { store, checkReport, account, accountOrigin, accountTimezone, time }: Making,
 ): Promise<SharedReport[]> => {
   const reports: SharedReport[] = [];
   const parts = new Set<string>();
@@ -119,7 +118,7 @@ export const toSharedReports = async (
     checkGroups(value, at);
     const timezone = value.timezone ?? accountTimezone;
     const request = { ...(await replaceSegments(store, account, value, `${at}.`)), timezone };
-    const asked = { account, accountOrigin, zone: timezone, time, signal, ...(moving && { spareIntervals }) };
+    const asked = { account, accountOrigin, zone: timezone, time, ...(moving && { spareIntervals }) };
     await checkReport(operation, { ...asked, sent: longest(request, moving, timezone, time) }).catch(
       (error: unknown) => {
         if (!(error instanceof Refusal) || error.field === undefined) throw error;

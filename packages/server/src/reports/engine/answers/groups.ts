@@ -40,10 +40,12 @@ const writeLists = async (
 ): Promise<boolean> => {
   const table = `lists${index}`;
   await run(connection, sql`CREATE TEMP TABLE ${name(table)} (contact BIGINT, list BIGINT)`);
-  const contacts = lists.flatMap((one) => [...one.contacts]);
-  const numbers = lists.flatMap(({ contacts: those }, nth) => new Array<number>(those.length).fill(nth + 1));
-  appendIntegers(await connection.createAppender(table, 'main', 'temp'), [contacts, numbers]);
-  return new Set(contacts).size < contacts.length;
+  for (const [nth, { contacts }] of lists.entries()) {
+    const numbers = new Float64Array(contacts.length).fill(nth + 1);
+    appendIntegers(await connection.createAppender(table, 'main', 'temp'), [contacts, numbers]);
+  }
+  const [row] = await run(connection, sql`SELECT count(*) > count(DISTINCT contact) AS several FROM ${name(table)}`);
+  return row?.several === true;
 };
 
 /** These ignore rows without a value. */

@@ -139,23 +139,20 @@ const readSource = async (
  * Whether a contact may differ from what the index says: it or one that is merged into it may have changed. OFFSET 0: the planner must
  * not hash either table, which may hold all contacts.
  */
-const isUnsure = (contact: string) => `(
+export const isUnsure = (contact: string) => `(
   EXISTS (SELECT 1 FROM contact_changed d WHERE d.account = $1 AND d.contact = ${contact} OFFSET 0)
   OR EXISTS (SELECT 1 FROM merged_contact m WHERE m.account = $1 AND m.contact = ${contact} OFFSET 0))`;
 
-/** Returns those who answer for the contacts of an account that have changed since they were indexed; undefined when these are many. */
-const readFewUnsure = async (db: AccountConnection): Promise<number[] | undefined> => {
+/** Returns the contacts that have changed since they were indexed, and those who answer for merged ones of these; undefined when they are many. */
+export const readFewUnsure = async (db: AccountConnection): Promise<number[] | undefined> => {
   const changes = await db.all<{ contact: number }>(
     `SELECT contact FROM contact_changed WHERE account = $1 LIMIT ${mostChanges + 1}`,
     [db.account],
   );
   if (changes.length > mostChanges) return undefined;
-  const changed = [...new Map(changes.map((row) => [row.contact, row])).values()];
-  const answering = await readAnsweringEach(
-    db,
-    changed.map(({ contact }) => contact),
-  );
-  return answering.map(({ contact }) => contact);
+  const changed = [...new Set(changes.map(({ contact }) => contact))];
+  const answering = await readAnsweringEach(db, changed);
+  return [...new Set([...changed, ...answering.map(({ contact }) => contact)])];
 };
 
 /** Returns the contacts among the first of a range that may differ from the index; `rest` is the range that remains, null after the last. */

@@ -6,18 +6,6 @@ import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { rowsOf, viewsOf } from '../contacts/contact-views.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
-/** Reads the numbers of contacts by their contactUUIDs. */
-export const numberContacts = async (
-  db: AccountConnection,
-  { account, contactUUIDs }: RequestOf<'numberContacts'>,
-): Promise<number[]> => {
-  const rows = await db.all<{ contact: number }>(
-    'SELECT contact FROM contact_name WHERE account = $1 AND "contactUUID" = ANY ($2::text[])',
-    [account, contactUUIDs],
-  );
-  return rows.map(({ contact }) => contact);
-};
-
 export const namePeople = async (
   db: AccountConnection,
   { account, users, contacts }: RequestOf<'namePeople'>,

@@ -16,7 +16,7 @@ import type { Connection } from '../database/connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 
 /** A place after which, and one before which, a statement reads. */
-interface Range {
+export interface Range {
   readonly afterKey: number;
   readonly afterContact: number;
   readonly beforeKey: number;
@@ -43,7 +43,7 @@ const tables: Record<IndexName, { readonly table: string; readonly key: string }
 };
 const keyColumns: Record<SortKey, string> = { created: 'createdTime', seen: 'lastSeen' };
 
-const parametersOf = ({ after, before }: KeyRange): Range => ({
+export const parametersOf = ({ after, before }: KeyRange): Range => ({
   afterKey: after.key,
   afterContact: after.contact,
   beforeKey: before.key,
@@ -157,15 +157,21 @@ export const createUnsure = (db: Connection, contacts: ContactFinder) => {
   };
   const ascending = statementsFor('ASC');
   const descending = statementsFor('DESC');
+  /** The contacts that have changed since they were indexed, and those who answer for merged ones of these; undefined when they are many. */
+  const few = (account: number): number[] | undefined => {
+    if ((count.get() as number) > mostChanged) return undefined;
+    const both = changed
+      .all(account)
+      .flatMap(([contact, mergedInto]) =>
+        mergedInto === null ? [contact] : [contact, contacts.answering(contact).contact],
+      );
+    return [...new Set(both)];
+  };
   return {
-    /** Those who answer for the contacts that have changed since they were indexed; undefined when these are many. */
-    few(account: number): number[] | undefined {
-      if ((count.get() as number) > mostChanged) return undefined;
-      const answering = changed
-        .all(account)
-        .map(([contact, mergedInto]) => (mergedInto === null ? contact : contacts.answering(contact).contact));
-      return [...new Set(answering)];
-    },
+    few,
+    /** All those in a range. */
+    within: (account: number, range: KeyRange): number[] =>
+      ascending.unsure.all({ account, ...parametersOf(range) }).map(({ contact }) => contact),
     /** Those among the first contacts of a range; `rest` is the range that remains, null after the last contact. */
     among(account: number, range: KeyRange, isDescending: boolean): { ends: SearchEnd[]; rest: KeyRange | null } {
       const { place, unsure } = isDescending ? descending : ascending;

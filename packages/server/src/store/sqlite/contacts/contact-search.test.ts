@@ -3,6 +3,7 @@ import { createEntryMerges, noContactMerges } from '../../../identity/merged-ent
 import type { ContactSearch, SearchEnd } from '../../store.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { openMemory } from '../database/memory.ts';
+import { createContactFeed } from '../feed/contact-feed.ts';
 import { createContactIndex } from './contact-index.ts';
 import { createContactSearch } from './contact-search.ts';
 
@@ -47,6 +48,24 @@ const count = (db: Connection, search: Partial<ContactSearch>) => {
     const { done, value } = reading.next();
     if (done) return { found: value.contacts.length, steps };
   }
+};
+
+/** The numbers of all contacts that a search finds, ascending. */
+const findAll = (db: Connection, search: Partial<ContactSearch>): number[] => {
+  const found: number[] = [];
+  const searching = createContactSearch(
+    db,
+    () => (_, id) => id,
+    () => noContactMerges,
+  );
+  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+    const reading = searching({ account: 1, limit: 100, beyond, ...search });
+    let step = reading.next();
+    while (!step.done) step = reading.next();
+    found.push(...step.value.contacts.map(({ contactUUID }) => Number(contactUUID.slice('contact-'.length))));
+    beyond = step.value.next;
+  }
+  return found.sort((a, b) => a - b);
 };
 
 test('every part of the index is read in its order, without a sort or a scan', () => {
@@ -236,3 +255,31 @@ test('indexing leaves out the merged and the erased, and follows what changes', 
   while (step() > 0);
   expect(indexed(1)).toBeGreaterThan(0);
 });
+
+test.each([10, 2_500])(
+  'reports get the contacts that searches find when %i have changed since they were indexed',
+  (changed) => {
+    const db = openContacts();
+    db.exec(`
+    UPDATE contact_tag SET opt = 0 WHERE tagID = 'common' AND contact <= ${changed} AND contact % 2;
+    UPDATE contact SET contactProfileID = 'other' WHERE contact <= ${changed} AND contact % 3 = 0;
+    UPDATE contact SET mergedInto = contact + 1 WHERE contact = 1007`);
+    const conditions = [
+      { contactTagID: 'common' },
+      { contactTagID: 'Rare', contactProfileID: 'retail' },
+      { createdFrom: 5_000, createdTo: 2_900_000, attrID: 'size', attrValue: 'M' },
+    ];
+    const feed = createContactFeed(db);
+    const fed = conditions.map((): number[] => []);
+    for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+      const reading = feed({ account: 1, conditions, beyond: beyond ?? null, most: 700 });
+      let step = reading.next();
+      while (!step.done) step = reading.next();
+      for (const [nth, those] of step.value.contacts.entries()) fed[nth]?.push(...those);
+      beyond = step.value.next;
+    }
+    expect(fed.map((those) => those.toSorted((a, b) => a - b))).toEqual(
+      conditions.map((condition) => findAll(db, condition)),
+    );
+  },
+);

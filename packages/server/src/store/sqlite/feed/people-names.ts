@@ -6,17 +6,6 @@ import type { ContactRow } from '../contacts/contact-rows.ts';
 import { createContactViews } from '../contacts/contact-views.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** Reads the numbers of contacts by their contactUUIDs. */
-export const createContactNumbers = (db: Connection) => {
-  const numbers = db
-    .prepare<[number, string], number>(
-      'SELECT contact FROM contact WHERE account = ? AND contactUUID IN (SELECT value FROM json_each(?))',
-    )
-    .pluck();
-  return ({ account, contactUUIDs }: RequestOf<'numberContacts'>): number[] =>
-    numbers.all(account, JSON.stringify(contactUUIDs));
-};
-
 export const createPeopleNames = (db: Connection) => {
   const { groupsOf, viewsOf } = createContactViews(db);
   const users = db.prepare<[number, string], PeopleNames['users'][number]>(

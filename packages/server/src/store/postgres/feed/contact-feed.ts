@@ -1,0 +1,72 @@
+/** Feeds reports with the contacts that meet their conditions. */
+import type { ContactView } from '../../../identity/contact-view.ts';
+import { neverSeen } from '../../rules/contact-search.ts';
+import { createFedContacts, rangeOfPart } from '../../rules/feed/fed-contacts.ts';
+import type { FedContacts, RequestOf, SearchEnd } from '../../store.ts';
+import { readMerges } from '../accounts/catalogues.ts';
+import { readContacts } from '../contacts/contact-rows.ts';
+import { isUnsure, readFewUnsure } from '../contacts/contact-search.ts';
+import { rowsOf, viewsOf } from '../contacts/contact-views.ts';
+import { lastSeenOf } from '../contacts/last-seen.ts';
+import type { AccountConnection } from '../database/connection.ts';
+
+/** Contacts whose views are built at the same time. */
+const viewsPerStep = 1_000;
+const inRange =
+  '("createdTime", contact) > ($2::bigint, $3::bigint) AND ("createdTime", contact) < ($4::bigint, $5::bigint)';
+
+export const feedContacts = async (db: AccountConnection, query: RequestOf<'feedContacts'>): Promise<FedContacts> => {
+  const { account, beyond, most } = query;
+  const merges = await readMerges(db, account);
+  const fed = createFedContacts(query, merges);
+  const valuesOf = ({ after, before }: ReturnType<typeof rangeOfPart>) => [
+    account,
+    ...[after.key, after.contact, before.key, before.contact],
+  ];
+  const last = await db.get<SearchEnd>(
+    `SELECT "createdTime" AS key, contact FROM contact WHERE account = $1 AND ${inRange}
+     ORDER BY "createdTime", contact LIMIT 1 OFFSET $6::integer`,
+    [...valuesOf(rangeOfPart(beyond, undefined)), most - 1],
+  );
+  const where = valuesOf(rangeOfPart(beyond, last));
+  const few = await readFewUnsure(db);
+  const [terms, times, unsure] = await Promise.all([
+    fed.terms.length === 0
+      ? []
+      : db.all<{ term: number; contacts: number[] }>(
+          `SELECT term, jsonb_agg(contact) AS contacts FROM contact_term
+           WHERE account = $1 AND term = ANY ($6::bigint[]) AND ${inRange} GROUP BY term`,
+          [...where, fed.terms],
+        ),
+    fed.needsTimes
+      ? db.all<{ contact: number; createdTime: number; lastSeen: number }>(
+          `SELECT f.contact, f."createdTime", f."lastSeen"
+           FROM (SELECT contact FROM contact WHERE account = $1 AND ${inRange} OFFSET 0) AS c
+           JOIN contact_found f ON f.account = $1 AND f.contact = c.contact`,
+          where,
+        )
+      : [],
+    db.all<{ contact: number }>(
+      few
+        ? `SELECT contact FROM contact WHERE account = $1 AND contact = ANY ($6::bigint[]) AND ${inRange}`
+        : `SELECT contact FROM contact WHERE account = $1 AND ${inRange} AND ${isUnsure('contact.contact')}`,
+      few ? [...where, few] : where,
+    ),
+  ]);
+  const byTerm = new Map(terms.map(({ term, contacts }) => [term, contacts]));
+  const viewed = new Set([...unsure.map(({ contact }) => contact), ...fed.undecided(byTerm)]);
+  fed.addIndexed(byTerm, new Map(times.map((each) => [each.contact, each])), viewed);
+  const numbers = [...viewed];
+  for (let from = 0; from < numbers.length; from += viewsPerStep) {
+    const rows = await readContacts(db, numbers.slice(from, from + viewsPerStep));
+    const groups = await rowsOf(
+      db,
+      rows.filter(({ mergedInto }) => mergedInto === null),
+    );
+    const views = await viewsOf(db, groups, merges);
+    const days = fed.needsTimes ? await lastSeenOf(db, groups) : [];
+    for (const [nth, [row]] of groups.entries())
+      if (row) fed.addViewed(row, views[nth] as ContactView, days[nth] ?? neverSeen);
+  }
+  return fed.done(last ?? null);
+};
