@@ -29,8 +29,10 @@ export type Condition =
   | { readonly attrID: string; readonly below: number }
   | { readonly attrID: string; readonly above: number };
 
-/** Attribute values that count as numbers: as JSON writes them, and finite as a double. */
+/** Attribute values that count as numbers: as JSON writes them, and of less than `numberLimit`, positive or negative. */
 export const decimalNumber = /^-?(0|[1-9][0-9]{0,300})(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?$/;
+/** No sum of such numbers leaves the range of a double. */
+export const numberLimit = 1e100;
 
 /** A pause after which a user's next event begins a new session. */
 export const sessionPauseMilliseconds = 30 * 60_000;

@@ -163,7 +163,7 @@ export const openAccount = async (
     if (saved === null) throw new Error('the owners were not written');
     const { owners: ownersFile, merged, position: savedPosition } = saved;
     await files.writeManifest({
-      version: 3,
+      version: 4,
       attributes: columns.attributes,
       events,
       // Not that of other accounts' events: a restored backup may end before it, and give its sequence to an event of this account.

@@ -6,11 +6,6 @@ import type { Row } from '../statements.ts';
 /** Of rows with `number`. */
 export const summedUp = clause`count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
 
-const finite = (value: unknown): number | null => {
-  const number = Number(value);
-  return value === null || !Number.isFinite(number) ? null : number;
-};
-
 /** `valued` is the row of `summedUp`, undefined when there was no such event; null: the question names no attribute. */
 export const toMeasures = (row: Row | undefined, valued: Row | undefined | null): Measures => {
   const measures = {
@@ -21,8 +16,11 @@ export const toMeasures = (row: Row | undefined, valued: Row | undefined | null)
   };
   if (valued === null) return measures;
   const count = Number(valued?.count ?? 0);
-  const sum = count === 0 ? null : finite(valued?.sum);
-  const average = sum === null ? null : sum / count;
-  const [median, p95] = count === 0 ? [null, null] : [finite(valued?.median), finite(valued?.p95)];
-  return { ...measures, value: { count, sum, average, median, p95 } };
+  if (valued === undefined || count === 0)
+    return { ...measures, value: { count, sum: null, average: null, median: null, p95: null } };
+  const sum = Number(valued.sum);
+  return {
+    ...measures,
+    value: { count, sum, average: sum / count, median: Number(valued.median), p95: Number(valued.p95) },
+  };
 };

@@ -3,7 +3,7 @@
  * `n<number>` for these as DOUBLE. The numbers are those of a list of attrIDs, so that no name from outside is ever part of SQL, and
  * because attrIDs are case-sensitive and the names of columns are not.
  */
-import { decimalNumber } from '../../questions.ts';
+import { decimalNumber, numberLimit } from '../../questions.ts';
 import { clause, name as column, type SQL, sql } from '../sql.ts';
 
 /**
@@ -36,11 +36,11 @@ export const definition = (name: string): SQL => clause`${column(name)} ${typeOf
 /** A column that has no value in any row. */
 export const absent = (name: string): SQL => clause`NULL::${typeOf(name)} AS ${column(name)}`;
 
-/** The number of an attribute's value, or null. Values beyond the range of a double don't count. */
+/** The number of an attribute's value, or null. */
 export const toNumber = (value: string): number | null => {
   if (!decimalNumber.test(value)) return null;
   const number = Number(value);
-  return Number.isFinite(number) ? number : null;
+  return Math.abs(number) < numberLimit ? number : null;
 };
 
 /** `attributes`: the attrIDs with columns, by their numbers; grows while events are appended. */

@@ -21,7 +21,7 @@ export interface EventFile extends StoredFile {
 }
 
 export interface Manifest {
-  readonly version: 3;
+  readonly version: 4;
   /** The attrIDs with columns, by their numbers. */
   readonly attributes: readonly string[];
   /** In the order of their sequences. */
@@ -143,7 +143,7 @@ export const createFiles = (folder: string) => {
         if (createHash('sha256').update(content).digest('hex') !== sha256) throw new Error('damaged');
         const manifest: Manifest = JSON.parse(content);
         const files = [...manifest.events, manifest.owners, manifest.merged];
-        if (manifest.version !== 3) throw new Error('of another version');
+        if (manifest.version !== 4) throw new Error('of another version');
         for (const { name, sha256: expected } of files) await check(name, expected);
         await remember(manifestName, await digest(pathOf(manifestName)));
         await removeAll(new Set(known.keys()));
