@@ -13,7 +13,8 @@ import { openBenchmark } from '../account.ts';
 import { startProfiler } from './profiler.ts';
 import type { Asked, ServerKind } from './servers.ts';
 
-const [kind, path] = process.argv.slice(2) as [ServerKind, string];
+const [kind, path, ...priority] = process.argv.slice(2) as [ServerKind, string, ...string[]];
+const [niceness, threads = 2] = priority.map(Number);
 
 /** Limits that are counted and never reached, because all requests come from one address. */
 const rateLimits = Object.fromEntries(
@@ -74,10 +75,10 @@ const start = async (): Promise<void> => {
     databaseURL: `sqlite:${path}`,
     reportsDir: undefined,
     reportsMemory: 256,
-    reportsThreads: 2,
+    reportsThreads: threads,
     reportsSeconds: 10,
   };
-  const reporting = store && kind === 'reporting' ? await openReports({ store, config, log }) : undefined;
+  const reporting = store && kind === 'reporting' ? await openReports({ store, config, log, niceness }) : undefined;
   process.on('disconnect', async () => {
     await reporting?.stop();
     await store?.close();

@@ -18,13 +18,21 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** Of the process of reports. */
+export interface Priority {
+  readonly niceness: number;
+  readonly threads: number;
+}
+
 /** Whether to run the build instead of the sources. */
 export const startServer = async (
   kind: ServerKind,
   path: string,
   from: 'build' | 'sources' = 'build',
+  priority?: Priority,
 ): Promise<Running> => {
-  const child = from === 'build' ? await forkBuilt('server', kind, path) : forkSources('server', kind, path);
+  const args = [kind, path, ...(priority ? [String(priority.niceness), String(priority.threads)] : [])];
+  const child = from === 'build' ? await forkBuilt('server', ...args) : forkSources('server', ...args);
   const ended = once(child, 'exit').then(() => {
     throw new Error(`the ${kind} server ended before it listened`);
   });

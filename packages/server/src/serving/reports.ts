@@ -13,6 +13,8 @@ import type { Store } from '../store/store.ts';
 interface ReportsOptions {
   readonly store: Store;
   readonly config: Pick<Config, 'databaseURL' | 'reportsDir' | 'reportsMemory' | 'reportsThreads' | 'reportsSeconds'>;
+  /** By how much the priority of reports is below that of the server. */
+  readonly niceness?: number | undefined;
   readonly log: Logger;
 }
 
@@ -128,7 +130,7 @@ export interface ServedReports {
   stop(): Promise<void>;
 }
 
-export const openReports = async ({ store, config, log }: ReportsOptions): Promise<ServedReports> => {
+export const openReports = async ({ store, config, log, niceness }: ReportsOptions): Promise<ServedReports> => {
   const { createReports } = await import('../reports/reports.ts');
   const { folder, remove } = await chooseFolder(config);
   const reports = createReports({
@@ -137,6 +139,7 @@ export const openReports = async ({ store, config, log }: ReportsOptions): Promi
     memory: config.reportsMemory * megabyte,
     threads: Math.min(config.reportsThreads, availableParallelism()),
     limitMilliseconds: config.reportsSeconds * 1_000,
+    ...(niceness !== undefined && { niceness }),
     onFault: (err) => log.error({ err }, 'reports failed'),
   });
   // An erased event leaves the files within a minute.

@@ -1,0 +1,225 @@
+/**
+ * What do reports cost ingestion, and other work reports? For some settings of the process of reports: the p99 of single events that are sent at
+ * half of what the server takes, with reports asked one after the other and without; how long these reports take; and how long they take
+ * while other processes want every core. The settings take turns, each on a server of its own.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createReports } from '../../src/reports/reports.ts';
+import { serverToken } from '../account.ts';
+import { firstUserOf, openHistory } from '../history.ts';
+import type { LoadResult } from '../processes/load.ts';
+import { startLoad } from '../processes/loads.ts';
+import { type Priority, type Running, startServer } from '../processes/servers.ts';
+import type { Options, Row } from '../question.ts';
+import { onCopy } from '../remembered.ts';
+import { createReportedFeed } from '../reported.ts';
+import { reportsOver } from '../reports/asked.ts';
+import { median, ratio, whole } from '../table.ts';
+
+const settings: readonly Priority[] = [
+  { niceness: 10, threads: 2 },
+  { niceness: 5, threads: 2 },
+  { niceness: 0, threads: 2 },
+  { niceness: 5, threads: 1 },
+];
+const connections = 64;
+const fewEvents = 80;
+const patienceMilliseconds = 10 * 60_000;
+
+const get200 = (port: number, path: string): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${serverToken}` };
+    const asked = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (answer) => {
+      answer
+        .resume()
+        .on('error', reject)
+        .on('end', () => resolve(answer.statusCode === 200));
+    });
+    asked.on('error', reject);
+  });
+
+const pathsFrom = (time: number): Readonly<Record<string, string>> => {
+  const month = `from=${new Date(time).toISOString()}`;
+  const step = JSON.stringify([{ event: 1 }, { event: 2 }, { event: 6 }]);
+  return {
+    totals: `reportTotals?${month}&interval=day`,
+    breakdown: `reportBreakdown?${month}&by=attr:campaign`,
+    funnel: `reportFunnel?${month}&step=${encodeURIComponent(step)}`,
+    retention: `reportRetention?${month}`,
+    people: `reportPeople?${month}`,
+    live: 'reportLive',
+  };
+};
+
+interface Measured {
+  readonly without: LoadResult[];
+  readonly within: LoadResult[];
+  readonly reports: Map<string, number[]>;
+  readonly busy: Map<string, number[]>;
+  readonly first: number[];
+}
+
+/** Asks for one report after the other until `isOver`, each once at least, and notes how long they took. */
+const askAll = async (
+  port: number,
+  paths: Readonly<Record<string, string>>,
+  times: Map<string, number[]>,
+  isOver: () => boolean,
+): Promise<void> => {
+  do
+    for (const [name, path] of Object.entries(paths)) {
+      const began = performance.now();
+      // Refused for its time; it goes on being asked.
+      while (!(await get200(port, path))) await wait(100);
+      times.set(name, [...(times.get(name) ?? []), performance.now() - began]);
+    }
+  while (!isOver());
+};
+
+/** Runs `work` while processes of normal priority want twice as many cores as there are. */
+const whileBusy = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  const spinning = `setTimeout(process.exit, ${patienceMilliseconds}); const spin = () => { for (let n = 0; n < 1e7; n += 1); setImmediate(spin); }; spin(); process.stdin.on('end', process.exit).resume()`;
+  const children = Array.from({ length: 2 * availableParallelism() }, () =>
+    spawn(process.execPath, ['-e', spinning], { stdio: ['pipe', 'ignore', 'ignore'] }),
+  );
+  try {
+    return await work();
+  } finally {
+    await Promise.all(
+      children.map((child) => {
+        const exited = once(child, 'exit');
+        child.kill('SIGKILL');
+        return exited;
+      }),
+    );
+  }
+};
+
+/** The time of the first report of an account with few events, which starts the process. */
+const timeFirst = async (priority: Priority): Promise<number> => {
+  const folder = mkdtempSync(join(tmpdir(), 'firsthand-bench-first-'));
+  const { feed, contacts } = createReportedFeed(fewEvents);
+  const patience = { limitMilliseconds: patienceMilliseconds, buildMilliseconds: patienceMilliseconds };
+  const reports = createReports({
+    feed,
+    folder,
+    memory: 256 * 2 ** 20,
+    ...priority,
+    ...patience,
+    onFault: console.error,
+  });
+  try {
+    const began = performance.now();
+    await reports.ask(reportsOver(contacts).quickest);
+    return performance.now() - began;
+  } finally {
+    await reports.close();
+    rmSync(folder, { recursive: true });
+  }
+};
+
+const rowsOf = ({ niceness, threads }: Priority, { without, within, reports, busy, first }: Measured): Row[] => {
+  const what = `niceness ${niceness}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+  const p99 = (results: readonly LoadResult[]) => median(results.map((one) => one.p99));
+  const medians = (times: Map<string, number[]>) => [...times].map(([name, list]) => [name, median(list)] as const);
+  const listed = (times: Map<string, number[]>) =>
+    medians(times)
+      .map(([name, each]) => `${name} ${whole(each)}`)
+      .join(', ');
+  const ratios = without.map((one, nth) => (within[nth] as LoadResult).p99 / one.p99);
+  return [
+    {
+      measured: `${what}: p99 ms of an event with reports, beside none`,
+      floor: p99(without).toFixed(2),
+      ours: p99(within).toFixed(2),
+      ratio: ratio(p99(within), p99(without)),
+      bar: '≤ 2 ×',
+    },
+    { measured: `${what}: the same in each round`, ours: ratios.map((one) => one.toFixed(1)).join(' '), bar: '' },
+    { measured: `${what}: p50 ms of reports meanwhile`, ours: listed(reports), bar: '' },
+    { measured: `${what}: p50 ms of reports beside busy processes`, ours: listed(busy), bar: '' },
+    { measured: `${what}: first report over ${fewEvents} events beside them, ms`, ours: whole(median(first)), bar: '' },
+  ];
+};
+
+const measure = async (
+  servers: readonly { readonly priority: Priority; readonly server: Running }[],
+  {
+    firstUser,
+    paths,
+    quick,
+  }: { readonly firstUser: number; readonly paths: Readonly<Record<string, string>>; readonly quick: boolean },
+): Promise<Row[]> => {
+  const load = await startLoad();
+  const milliseconds = quick ? 2_000 : 5_000;
+  const send = (port: number, requestsPerSecond?: number) => {
+    const paced = requestsPerSecond === undefined ? {} : { requestsPerSecond };
+    return load.run({
+      port,
+      token: serverToken,
+      connections,
+      request: { events: 1 },
+      firstUser,
+      milliseconds,
+      ...paced,
+    });
+  };
+  const measured = servers.map(
+    (): Measured => ({ without: [], within: [], reports: new Map(), busy: new Map(), first: [] }),
+  );
+  const loads: number[] = [];
+  try {
+    for (const { server } of servers) await askAll(server.port, paths, new Map(), () => true);
+    const most = await send(servers[0]?.server.port as number);
+    const rate = Math.floor(most.eventsPerSecond / 2);
+    for (let round = 0; round < (quick ? 3 : 6); round += 1) {
+      loads.push(loadavg()[0] as number);
+      for (const [nth, { server, priority }] of servers.entries()) {
+        const { without, within, reports, busy, first } = measured[nth] as Measured;
+        without.push(await send(server.port, rate));
+        let isOver = false;
+        const asking = askAll(server.port, paths, reports, () => isOver);
+        within.push(await send(server.port, rate));
+        isOver = true;
+        await asking;
+        await whileBusy(async () => {
+          await askAll(server.port, paths, busy, () => true);
+          first.push(await timeFirst(priority));
+        });
+      }
+    }
+    return [
+      { measured: 'events/s that were sent', ours: whole(rate), bar: '' },
+      { measured: 'load of the machine in each round', ours: loads.map((one) => one.toFixed(1)).join(' '), bar: '' },
+      ...measured.flatMap((one, nth) => rowsOf(settings[nth] as Priority, one)),
+    ];
+  } finally {
+    load.stop();
+  }
+};
+
+export const run = async ({ quick, events }: Options): Promise<Row[]> => {
+  const history = await openHistory(Math.min(events, 1_000_000));
+  const servers: { readonly priority: Priority; readonly server: Running }[] = [];
+  const onServers = async (rest: readonly Priority[]): Promise<Row[]> => {
+    const [priority, ...others] = rest;
+    if (priority === undefined)
+      return measure(servers, { firstUser: firstUserOf(history), paths: pathsFrom(history.about.from), quick });
+    return onCopy(history, async (path) => {
+      const server = await startServer('reporting', path, 'build', priority);
+      servers.push({ priority, server });
+      try {
+        return await onServers(others);
+      } finally {
+        await server.stop();
+      }
+    });
+  };
+  return onServers(settings);
+};
