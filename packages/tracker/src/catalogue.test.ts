@@ -1,6 +1,6 @@
 /** The compiler's verdicts are the test: `tsc -b` fails where an expected error is missing. */
 import { expect, test } from 'vitest';
-import { type Attributes, createTracker } from './index.ts';
+import { type Attributes, createTracker, logPageViews } from './index.ts';
 
 interface BoughtAttrs {
   plan: 'free' | 'pro';
@@ -86,4 +86,17 @@ test('accepts an interface as the attributes of a contact', () => {
   // @ts-expect-error the profile is missing
   void tracker.createContact({ contactEmailaddress: 'ann@shop.example', contactAttr: bought });
   expect(tracker.createContact).toBeTypeOf('function');
+});
+
+test('accepts an interface as default attributes, and any tracker for page views', () => {
+  const tracker = createTracker<Events>(options);
+  tracker.set(bought);
+  tracker.set({ plan: 'pro', price: null });
+  // @ts-expect-error an object is no value
+  tracker.set({ plan: {} });
+  createTracker(options).set(bought);
+  logPageViews(tracker, { event: 'Page viewed', query: ['q'], hash: true });
+  // @ts-expect-error the event is missing
+  logPageViews(createTracker(options), {});
+  expect(tracker.set).toBeTypeOf('function');
 });

@@ -1,6 +1,10 @@
 /** The entry point of `/tracker.domains.js`: `/tracker.full.js`, which also hands visitors over to the customer's other domains. */
 import { logAutomatically } from './automatic/automatic.ts';
 import { handOver } from './automatic/handover.ts';
+import { addSet } from './default-attributes.ts';
 import { startInPage } from './page.ts';
 
-startInPage(logAutomatically, handOver);
+startInPage(logAutomatically, (tracker, options, base) => {
+  addSet(tracker);
+  handOver(tracker, options, base);
+});

@@ -1,19 +1,27 @@
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { prunePackages } from '../build/prune-packages.ts';
-import { createTracker } from './index.ts';
+import { createTracker, logPageViews } from './index.ts';
 import { snippet } from './snippet.ts';
 
 test('on a server it can be imported and called, and does nothing', async () => {
   const tracker = createTracker({ url: 'https://example.com', token: 'browser_x' });
   tracker.log(1, { a: 'b' });
+  tracker.set({ plan: 'pro' });
+  logPageViews(tracker, { event: 'Page viewed' });
   tracker.reset();
   expect(tracker.createContact({ contactEmailaddress: 'a@example.com', contactProfileID: '1' })).toBeInstanceOf(
     Promise,
   );
   expect(await tracker.getUserUUID()).toBeUndefined();
+});
+
+test('throws in a worker, which has a location but no document', () => {
+  vi.stubGlobal('location', new URL('https://shop.example/worker.js'));
+  expect(() => createTracker({ url: '/s', token: 'browser_x' })).toThrow(/needs a document/);
+  vi.unstubAllGlobals();
 });
 
 test('the stub that pages paste stays within 135 bytes of brotli', () => {
@@ -22,9 +30,12 @@ test('the stub that pages paste stays within 135 bytes of brotli', () => {
   expect(brotliCompressSync(stub).length).toBeLessThanOrEqual(135);
 });
 
-test('those who bundle it get no more than the script, and nothing of Zod', async () => {
+test('those who bundle it get no more than the script, and nothing of Zod or of page views', async () => {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('index.ts', import.meta.url))],
+    stdin: {
+      contents: "import { createTracker } from './index.ts'; createTracker({ url: '/s', token: 'browser_x' });",
+      resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+    },
     bundle: true,
     minify: true,
     format: 'esm',
@@ -34,8 +45,8 @@ test('those who bundle it get no more than the script, and nothing of Zod', asyn
     // As the npm package is built.
     plugins: [prunePackages],
   });
-  expect(outputFiles[0]?.contents.length).toBeLessThan(6_300);
-  expect(outputFiles[0]?.text).not.toMatch(/zod/i);
+  expect(outputFiles[0]?.contents.length).toBeLessThan(6_800);
+  expect(outputFiles[0]?.text).not.toMatch(/zod|currententrychange/i);
 });
 
 test('a catalogue of events tells the compiler what may be logged', () => {

@@ -1,7 +1,9 @@
+import { addSet } from './default-attributes.ts';
 import type { Attributes, AttributesOf } from './records/attributes.ts';
 import type { LoggedEvent } from './records/events.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
+export { logPageViews, type PageViewOptions } from './page-views.ts';
 export type { Attributes, AttributeValue } from './records/attributes.ts';
 export type { ContactFields, ContactResult, TrackerError } from './records/contacts.ts';
 export type { LoggedEvent } from './records/events.ts';
@@ -14,8 +16,11 @@ export type EventCatalogue<Events = Record<string | number, Attributes | undefin
     : undefined;
 };
 
+/** A tracker with all methods, as createTracker returns it. */
+export type BundledTracker = Tracker & Required<Pick<Tracker, 'set'>>;
+
 /** A tracker whose `log` accepts only the events of a catalogue, each with its attributes. */
-export type TypedTracker<Events> = Omit<Tracker, 'log'> & {
+export type TypedTracker<Events> = Omit<BundledTracker, 'log'> & {
   log<Event extends keyof Events & (string | number)>(
     event: Event,
     ...attrs: undefined extends Events[Event] ? [attrs?: Events[Event]] : [attrs: Events[Event]]
@@ -40,8 +45,9 @@ export type TrackerOptions = {
 const ignore = (): void => {};
 
 /** The tracker on a server, where there is no visitor: it stores and sends nothing. */
-const inert: Tracker = {
+const inert: BundledTracker = {
   log: ignore,
+  set: ignore,
   createContact: () => new Promise(ignore),
   reset: ignore,
   consent: ignore,
@@ -50,13 +56,13 @@ const inert: Tracker = {
 };
 
 type CreateTracker = {
-  (options: TrackerOptions): Tracker;
+  (options: TrackerOptions): BundledTracker;
   <Events extends EventCatalogue<Events>>(options: TrackerOptions): TypedTracker<Events>;
 };
 
 /**
- * Creates a tracker, for sites that bundle it. On a server, where there is no document, it does nothing. With a catalogue,
- * `createTracker<{ Bought: { plan: string } }>(…)`, the compiler checks the events.
+ * Creates a tracker, for sites that bundle it. On a server it does nothing. It throws in a worker, which has a `location`, as no server
+ * has, but no document. With a catalogue, `createTracker<{ Bought: { plan: string } }>(…)`, the compiler checks the events.
  */
 export const createTracker: CreateTracker = ({
   url,
@@ -65,12 +71,20 @@ export const createTracker: CreateTracker = ({
   consent,
   dnt,
   beforeSend,
-}: TrackerOptions): Tracker =>
-  typeof document === 'undefined'
-    ? inert
-    : startTracker({ beforeSend }, new URL(url.replace(/\/?$/, '/'), location.href), {
-        token,
-        ...(debug && { debug: '' }),
-        ...(consent && { consent }),
-        ...(dnt && { dnt: '' }),
-      });
+}: TrackerOptions): BundledTracker => {
+  if (typeof document === 'undefined') {
+    if (typeof location === 'undefined') return inert;
+    throw Error(
+      'The tracker needs a document, which workers lack. Create it in the page, and log what the worker posts to it.',
+    );
+  }
+  const tracker: Partial<BundledTracker> = { beforeSend };
+  startTracker(tracker, new URL(url.replace(/\/?$/, '/'), location.href), {
+    token,
+    ...(debug && { debug: '' }),
+    ...(consent && { consent }),
+    ...(dnt && { dnt: '' }),
+  });
+  addSet(tracker as Tracker);
+  return tracker as BundledTracker;
+};

@@ -7,7 +7,7 @@ import { startTracker, type Tracker } from './tracker.ts';
 
 /** A call that the snippet's stub recorded: the method, its arguments with the returned promise, its resolver, and its time. */
 type EarlyCall = [
-  method: 'log' | 'createContact' | 'reset' | 'consent' | 'flush' | 'getUserUUID',
+  method: 'log' | 'createContact' | 'reset' | 'consent' | 'flush' | 'getUserUUID' | 'set',
   args: unknown[] & { p?: Promise<unknown> },
   resolve: (result: unknown) => void,
   time?: number,

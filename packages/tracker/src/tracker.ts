@@ -7,7 +7,7 @@ import { readCookie } from './identity/cookie.ts';
 import { copyKey, currentUser, forgetUser, knownUser, resetUser } from './identity/identity.ts';
 import { areVisitsIgnored } from './identity/own-visits.ts';
 import { note, setDebug } from './note.ts';
-import type { Attributes, AttributesOf } from './records/attributes.ts';
+import type { Attributes, AttributesOf, AttributeValue } from './records/attributes.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './records/contacts.ts';
 import { createEventUUID, timeOf } from './records/event-uuid.ts';
 import { type LoggedEvent, toEventRecord } from './records/events.ts';
@@ -42,6 +42,11 @@ export type Tracker = {
    * until there is one. Without consent it resolves with undefined immediately, and makes none.
    */
   getUserUUID(): Promise<string | undefined>;
+  /**
+   * In `/tracker.full.js` and the npm package: adds these attributes to every later event of this page, those logged automatically
+   * included. An event's own attributes win. Null or undefined takes a default away, for one event if it is the event's own.
+   */
+  set?<Attrs extends object>(attrs: Attrs & { readonly [AttrID in keyof Attrs]: AttributeValue }): void;
   /** Called with each event before it is queued. It may change the event, or drop it by returning false or throwing. */
   beforeSend?: ((event: LoggedEvent) => unknown) | undefined;
   /** In `/tracker.full.js` with page views: restores `history`, and logs no more page views. */

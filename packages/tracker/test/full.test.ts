@@ -1,7 +1,21 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { prunePackages } from '../build/prune-packages.ts';
 import type { Tracker } from '../src/index.ts';
-import { context, describeInChromium, openPage, pause, publish, recorder, site, soon } from './chromium-page.ts';
+import {
+  context,
+  describeInChromium,
+  openPage,
+  pause,
+  publish,
+  recorder,
+  service,
+  site,
+  soon,
+} from './chromium-page.ts';
+import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
 
@@ -155,6 +169,106 @@ describeInChromium('tracker.full.js in Chromium', () => {
       }
     });
     expect(thrown).toBe('SecurityError');
+  });
+
+  test('set adds attributes to every later event, whose own win, and null takes one away', async () => {
+    recorder.scriptDelayMilliseconds = 300;
+    const stub = fillSnippet(`${service}/tracker.full.js`, 'data-page-views="9" data-debug').replace(
+      'getUserUUID"',
+      'getUserUUID set"',
+    );
+    recorder.pages['/'] = {
+      html: `<!doctype html><title>A shop</title>${stub}<body><script>tracker.set({ plan: 'free', shop: 'a' }); tracker.log(1)</script>`,
+    };
+    const page = await openPage(`${site}/`);
+    await page.evaluate(() => {
+      const set = tracker.set as (attrs?: unknown) => void;
+      tracker.log(2, { plan: 'pro' });
+      tracker.log(3, { plan: null });
+      tracker.log(4, [{ attrID: 'plan', attrValue: 'gold' }]);
+      set({ plan: undefined, page: 'cart' });
+      tracker.log(5);
+      for (const wrong of [undefined, null, 'text', 7, ['a'], document.body]) set(wrong);
+      const throwing = {
+        get bad() {
+          throw new Error('getter');
+        },
+        good: 'kept',
+      };
+      tracker.log(6, throwing as never);
+      (tracker.log as (...args: unknown[]) => void)(7, 'text');
+    });
+    await soon(() => expect(recorder.eventIDs().sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 9]));
+    const attrs = Object.fromEntries(
+      recorder
+        .events()
+        .map(({ eventID, eventAttrArray = [] }) => [
+          eventID,
+          Object.fromEntries(eventAttrArray.map(({ attrID, attrValue }) => [attrID, attrValue])),
+        ]),
+    );
+    expect(attrs).toMatchObject({
+      1: { plan: 'free', shop: 'a' },
+      9: { plan: 'free', shop: 'a', path: '/' },
+      5: { shop: 'a', page: 'cart' },
+      6: { good: 'kept' },
+    });
+    expect([attrs[2], attrs[3], attrs[4], attrs[7]]).toEqual([
+      { plan: 'pro', shop: 'a' },
+      { shop: 'a' },
+      { plan: 'gold', shop: 'a' },
+      {},
+    ]);
+    expect(attrs[5]).not.toHaveProperty('plan');
+  });
+
+  test('the npm package logs page views with default attributes, and throws in a worker, as the script does', async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `
+          import { createTracker, logPageViews } from './index.ts';
+          try {
+            const tracker = createTracker({ url: '${service}', token: 'browser_test' });
+            tracker.set({ plan: 'pro' });
+            logPageViews(tracker, { event: 9, query: ['q'], hash: true });
+          } catch (error) {
+            postMessage(String(error));
+          }`,
+        resolveDir: fileURLToPath(new URL('../src', import.meta.url)),
+      },
+      bundle: true,
+      write: false,
+      plugins: [prunePackages],
+    });
+    const html = `<!doctype html><title>A shop</title><body><script>${outputFiles[0]?.text}</script>`;
+    recorder.pages['/'] = { html };
+    const page = await context.newPage();
+    await page.goto(`${site}/?q=tea&secret=1`);
+    await soon(() => expect(attrsOf(9)).toMatchObject([{ plan: 'pro', path: '/', q: 'tea', title: 'A shop' }]));
+    expect(attrsOf(9)[0]).not.toHaveProperty('secret');
+    await page.evaluate(() => history.pushState(null, '', '#cart'));
+    await soon(() => expect(attrsOf(9)).toMatchObject([{}, { plan: 'pro', path: '/#cart' }]));
+    const errorsInWorkers = await page.evaluate(
+      (scripts) =>
+        Promise.all(
+          scripts.map(
+            (script) =>
+              new Promise((resolve) => {
+                const worker = new Worker(URL.createObjectURL(new Blob([script])));
+                worker.onmessage = ({ data }) => resolve(data);
+                worker.onerror = (event) => {
+                  event.preventDefault();
+                  resolve(event.message);
+                };
+              }),
+          ),
+        ),
+      [outputFiles[0]?.text as string, `importScripts('${site}/tracker.full.js')`],
+    );
+    expect(errorsInWorkers).toEqual([
+      expect.stringMatching(/needs a document/),
+      expect.stringMatching(/Document is not defined/),
+    ]);
   });
 
   test('logs clicks on data-log with data-attr-*, though the page stops them', async () => {
