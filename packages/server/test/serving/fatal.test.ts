@@ -6,11 +6,12 @@ import { serveHere } from '../fixtures/serving.ts';
 
 const opened: StoreOptions[] = [];
 vi.mock('../../src/store/open.ts', async (original) => {
-  const { openStore } = await original<typeof import('../../src/store/open.ts')>();
+  const modules = await original<typeof import('../../src/store/open.ts')>();
   return {
+    ...modules,
     openStore: (options: StoreOptions) => {
       opened.push(options);
-      return openStore(options);
+      return modules.openStore(options);
     },
   };
 });

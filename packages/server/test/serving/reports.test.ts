@@ -7,15 +7,19 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openReports } from '../../src/serving/reports.ts';
 import { openStore } from '../../src/store/open.ts';
-import { temporaryDatabase } from '../fixtures/command.ts';
+import { type AtEnd, temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 import { createSite } from '../fixtures/site.ts';
 
 /** One server for the tests that need no other: each has an account of its own, and the process of reports is started once. */
 const ends: (() => Promise<unknown>)[] = [];
+const atEnd: AtEnd = (end) => ends.unshift(async () => end());
 let url: string;
+let path: string;
 beforeAll(async () => {
-  ({ url } = await serveHere({}, {}, (end) => ends.unshift(async () => end())));
+  const database = temporaryDatabase(atEnd);
+  path = database.path;
+  ({ url } = await serveHere(database.env, {}, atEnd));
 });
 afterAll(async () => {
   for (const end of ends) await end();
@@ -35,8 +39,7 @@ const people = async (client: Client) => (await client.reportTotals({ from: '202
 const temporaryFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('firsthand-reports-'));
 
 it('counts each event and person that was answered before, and nobody who is erased', async () => {
-  const { env } = temporaryDatabase();
-  const { client, close } = await begin(env);
+  const { client } = await newAccount();
   expect(await people(client)).toBe(0);
   for (const nth of [1, 2, 3]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: 1 });
   expect(await people(client)).toBe(3);
@@ -47,9 +50,7 @@ it('counts each event and person that was answered before, and nobody who is era
   await client.eraseContact({ contactUUID });
   expect(await people(client)).toBe(1);
   await expect.poll(async () => (await client.eraseContact({ contactUUID })).complete).toBe(true);
-  const folder = env.DATABASE_URL.replace(/^sqlite:/, '').replace(/\.db$/, '.reports');
-  expect(statSync(folder).mode & 0o777).toBe(0o700);
-  await close();
+  expect(statSync(path.replace(/\.db$/, '.reports')).mode & 0o777).toBe(0o700);
 });
 
 it('filters by what is known of contacts now', async () => {
