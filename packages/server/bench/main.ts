@@ -27,7 +27,7 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly unnam
   reads: { asks: 'How long does a page of events take?' },
   counts: { asks: 'How long does counting take?' },
   reports: { asks: 'How long does a report take?' },
-  priority: { asks: 'What do reports cost ingestion, and other work reports?', unnamed: 'never' },
+  priority: { asks: 'What do reports cost ingestion, and a busy machine reports?', unnamed: 'never' },
   readers: { asks: 'Do readers hold up ingestion?' },
   memory: { asks: 'How much memory does the server take, and does it grow?' },
   restart: { asks: 'How long is nobody served after a crash?' },

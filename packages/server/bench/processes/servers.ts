@@ -18,7 +18,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Of the process of reports. */
+/** The settings of the process of reports. */
 export interface Priority {
   readonly niceness: number;
   readonly threads: number;

@@ -1,7 +1,7 @@
 /**
- * What do reports cost ingestion, and other work reports? For some settings of the process of reports: the p99 of single events that are sent at
- * half of what the server takes, with reports asked one after the other and without; how long these reports take; and how long they take
- * while other processes want every core. The settings take turns, each on a server of its own.
+ * What do reports cost ingestion, and busy neighbors reports? Compares settings of the process of reports: the p99 of single events at half
+ * the server's maximum rate, with and without reports; the time of these reports; and their time while other processes keep all cores
+ * busy. Each setting has its own server, and they alternate.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,13 +35,13 @@ const patienceMilliseconds = 10 * 60_000;
 const get200 = (port: number, path: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${serverToken}` };
-    const asked = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (answer) => {
+    const request = get({ host: '127.0.0.1', port, path: `/report/${path}`, headers }, (answer) => {
       answer
         .resume()
         .on('error', reject)
         .on('end', () => resolve(answer.statusCode === 200));
     });
-    asked.on('error', reject);
+    request.on('error', reject);
   });
 
 const pathsFrom = (time: number): Readonly<Record<string, string>> => {
@@ -65,8 +65,8 @@ interface Measured {
   readonly first: number[];
 }
 
-/** Asks for one report after the other until `isOver`, each once at least, and notes how long they took. */
-const askAll = async (
+/** Requests one report after the other until `isOver`, each at least once, and records their times. */
+const requestAll = async (
   port: number,
   paths: Readonly<Record<string, string>>,
   times: Map<string, number[]>,
@@ -75,14 +75,14 @@ const askAll = async (
   do
     for (const [name, path] of Object.entries(paths)) {
       const began = performance.now();
-      // Refused for its time; it goes on being asked.
+      // After a refusal for its time, a client tries again.
       while (!(await get200(port, path))) await wait(100);
       times.set(name, [...(times.get(name) ?? []), performance.now() - began]);
     }
   while (!isOver());
 };
 
-/** Runs `work` while processes of normal priority want twice as many cores as there are. */
+/** Runs `work` while two processes of normal priority compete for each core. */
 const whileBusy = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   const spinning = `setTimeout(process.exit, ${patienceMilliseconds}); const spin = () => { for (let n = 0; n < 1e7; n += 1); setImmediate(spin); }; spin(); process.stdin.on('end', process.exit).resume()`;
   const children = Array.from({ length: 2 * availableParallelism() }, () =>
@@ -135,7 +135,7 @@ const rowsOf = ({ niceness, threads }: Priority, { without, within, reports, bus
   const ratios = without.map((one, nth) => (within[nth] as LoadResult).p99 / one.p99);
   return [
     {
-      measured: `${what}: p99 ms of an event with reports, beside none`,
+      measured: `${what}: p99 ms of an event with reports and without`,
       floor: p99(without).toFixed(2),
       ours: p99(within).toFixed(2),
       ratio: ratio(p99(within), p99(without)),
@@ -143,8 +143,12 @@ const rowsOf = ({ niceness, threads }: Priority, { without, within, reports, bus
     },
     { measured: `${what}: the same in each round`, ours: ratios.map((one) => one.toFixed(1)).join(' '), bar: '' },
     { measured: `${what}: p50 ms of reports meanwhile`, ours: listed(reports), bar: '' },
-    { measured: `${what}: p50 ms of reports beside busy processes`, ours: listed(busy), bar: '' },
-    { measured: `${what}: first report over ${fewEvents} events beside them, ms`, ours: whole(median(first)), bar: '' },
+    { measured: `${what}: p50 ms of reports on a busy machine`, ours: listed(busy), bar: '' },
+    {
+      measured: `${what}: first report over ${fewEvents} events on a busy machine: ms`,
+      ours: whole(median(first)),
+      bar: '',
+    },
   ];
 };
 
@@ -175,7 +179,7 @@ const measure = async (
   );
   const loads: number[] = [];
   try {
-    for (const { server } of servers) await askAll(server.port, paths, new Map(), () => true);
+    for (const { server } of servers) await requestAll(server.port, paths, new Map(), () => true);
     const most = await send(servers[0]?.server.port as number);
     const rate = Math.floor(most.eventsPerSecond / 2);
     for (let round = 0; round < (quick ? 3 : 6); round += 1) {
@@ -184,12 +188,12 @@ const measure = async (
         const { without, within, reports, busy, first } = measured[nth] as Measured;
         without.push(await send(server.port, rate));
         let isOver = false;
-        const asking = askAll(server.port, paths, reports, () => isOver);
+        const requesting = requestAll(server.port, paths, reports, () => isOver);
         within.push(await send(server.port, rate));
         isOver = true;
-        await asking;
+        await requesting;
         await whileBusy(async () => {
-          await askAll(server.port, paths, busy, () => true);
+          await requestAll(server.port, paths, busy, () => true);
           first.push(await timeFirst(priority));
         });
       }

@@ -112,6 +112,17 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
     [],
     () => store.searchContact({ account: site.account, limit: 50, ...search }),
   ]),
+  [
+    'the contacts of a report',
+    [],
+    () =>
+      store.feedContacts({
+        account: site.account,
+        conditions: [{ contactTagID: 'vip', contactStatus: 'active' }, { seenFrom: months[0] }],
+        beyond: null,
+        most: 50,
+      }),
+  ],
   ['a page of refused requests', [], () => store.listRefused({ limit: 50, beyond: 0 })],
   ['a contact is created', [], () => site.server.createContact({ userUUID: phone, requestUUID: 'request-one' })],
   ['a browser’s contact is created', [], () => site.browser.createContact({ userUUID: phone })],
