@@ -26,7 +26,7 @@ export interface ReportsOptions {
   readonly idleMilliseconds?: number;
   /** How many events a file holds when it is full. */
   readonly eventsOfFile?: number;
-  /** By how much the priority of the process is below that of the server, up to 19 (nice(1)): ingestion goes first. */
+  /** By how much the priority of the process is below that of the server once it has started, up to 19 (nice(1)): ingestion goes first. */
   readonly niceness?: number;
 }
 
@@ -130,7 +130,7 @@ export const createReports = ({
   orderMilliseconds = 5 * 60_000,
   idleMilliseconds = 5 * 60_000,
   eventsOfFile = 1_000_000,
-  niceness = 10,
+  niceness = 5,
 }: ReportsOptions): FiledReports => {
   const engine = createEngineProcess(
     { folder, memoryBytes: memory, threads, eventsOfFile, niceness },
