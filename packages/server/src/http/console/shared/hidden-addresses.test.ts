@@ -19,6 +19,12 @@ describe('an e-mail address', () => {
     ['ann&#x0040;shop.example ann&commat;shop.example', '(hidden 1) (hidden 1)'],
     ['{"mail":"ann\\u0040shop.example"}', '{"mail":"(hidden 1)"}'],
     ['&#640; %2025 \\u0041', '&#640; %2025 \\u0041'],
+    ['ann=40shop.example', '(hidden 1)'],
+    ['ann\\x40shop.example ann\\u{40}shop.example', '(hidden 1) (hidden 1)'],
+    ['/u/YW5uQHNob3AuZXhhbXBsZQ==/orders', '/u/(hidden 1)==/orders'],
+    ['/u?id=YW5uQHNob3AuZXhhbXBsZQ&page=2', '/u?id=(hidden 1)&page=2'],
+    ['/u?id=u1.eyJtYWlsIjoiYW5uQHNob3AuZXhhbXBsZSJ9.abc', '/u?id=(hidden 1)'],
+    ['/products/blue-teapot-with-lid?page=40&width=40px', '/products/blue-teapot-with-lid?page=40&width=40px'],
     ['/40%25off', '/40%25off'],
     ['2026-11-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z'],
   ])('in %s is hidden', (text, shown) => {

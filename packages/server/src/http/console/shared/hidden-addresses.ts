@@ -4,7 +4,16 @@
 const separators = /([\s/?&=#;,:<>()"\\]+)/;
 
 /** An @ as HTML and JavaScript write it, and as it looks in East Asian fonts, which URLs encode too. */
-const otherForms = /[＠﹫]|%(?:25)*(?:u0040|EF%BC%A0|EF%B9%AB)|\\u0040|&(?:#0*64|#x0*40|commat);/gi;
+const otherForms =
+  /[＠﹫]|%(?:25)*(?:u0040|EF%BC%A0|EF%B9%AB)|\\(?:u0040|u\{0*40\}|x40)|&(?:#0*64|#x0*40|commat);|(?<=[\w.+-])=40(?=[\w-]+\.[a-z])/gi;
+
+/** Text that may be base64, in the alphabet of either kind. A slash occurs in it only for a byte that no address has. */
+const base64 = /[\w+-]{8,}/g;
+const address = /[\w.+-]@[\w-]+\.[a-z]/i;
+
+/** Whether a text is base64 that holds an address. It may begin with up to three characters of something else. */
+const encodesAddress = (text: string): boolean =>
+  [0, 1, 2, 3].some((from) => address.test(Buffer.from(text.slice(from), 'base64').toString('latin1')));
 
 /** An @, also as a URL encodes it, once or several times. */
 const holdsAddress = /@|%(?:25)*40/i;
@@ -16,7 +25,7 @@ const holdsAddress = /@|%(?:25)*40/i;
 export const createHideAddresses = () => {
   const hidden = new Map<string, string>();
   return (given: string): string => {
-    const text = given.replace(otherForms, '@');
+    const text = given.replace(otherForms, '@').replace(base64, (part) => (encodesAddress(part) ? `@${part}` : part));
     if (!holdsAddress.test(text)) return given;
     return text
       .split(separators)
