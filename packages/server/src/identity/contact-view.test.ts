@@ -337,9 +337,9 @@ describe('an external ID', () => {
       ['7', ['contactExternalID']],
     ],
     [
-      'of a claim fills an empty field, always as claimed',
+      'of a claim fills no empty field, because it may be another contact’s',
       [record({}, claim(1, id('8'), { accepted: true }))],
-      ['8', ['contactExternalID']],
+      ['', []],
     ],
     ['of a voided claim is not shown', [record({}, claim(1, id('8'), { voided: true }))], ['', []]],
     ['that was cleared stays cleared', [record(id(''), claim(1, id('8')))], ['', []]],

@@ -166,7 +166,7 @@ const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRe
  * So a claim fills empty values and replaces nothing, and a value that was cleared stays cleared.
  * The e-mail address and the external ID find a contact, so they are shown as its own only from a contact's own record: there, one
  * counts as claimed until it is verified or a claim that gives it is accepted. Accepting a claim makes its external ID the contact's
- * own if it has none. From a claim itself, an external ID is always claimed.
+ * own if it has none. Neither is shown from a claim, because it may be another contact's.
  * `merges` says which IDs stand for which. Without it, values have the IDs that are stored.
  */
 export const viewContact = (
@@ -183,12 +183,9 @@ export const viewContact = (
     [
       ...records.flatMap(keyLayersOf),
       ...records.map(({ values }) => ({ values, open: false })),
-      ...claims.flatMap(({ values, accepted }) => {
-        const { contactExternalID = '', contactEmailaddress: _, ...fields } = given(values).fields;
-        return [
-          { values: { ...given(values), fields }, open: !accepted },
-          ...(contactExternalID === '' ? [] : [onlyField('contactExternalID', contactExternalID, true)]),
-        ];
+      ...claims.map(({ values, accepted }) => {
+        const { contactExternalID: _, contactEmailaddress: __, ...fields } = given(values).fields;
+        return { values: { ...given(values), fields }, open: !accepted };
       }),
     ],
     merges,
