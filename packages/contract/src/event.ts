@@ -22,7 +22,7 @@ const kind = {
   ),
   eventName: field.described(
     field.optional(field.eventName),
-    'The kind of event by its name, in place of eventID. A name that the account does not list is listed with the next free ID from 1,000,000 on.',
+    'The kind of event by its name, in place of eventID. A name that the account does not list is listed with the next free ID from 1,000,000 on. One that cannot be listed is stored in the attribute `$eventName`.',
     'Signed up',
   ),
 };
@@ -38,7 +38,7 @@ const what = {
   eventAttrArray: field
     .optional(field.attributes(field.attribute))
     .describe(
-      'The attributes of the event; none of them twice. `$browser`, `$os`, `$device` and `$country` are ignored: the service makes these.',
+      'The attributes of the event; none of them twice. `$browser`, `$os`, `$device`, `$country` and `$eventName` are ignored: the service makes these.',
     ),
 };
 
@@ -155,7 +155,7 @@ export const kindFilter = {
   eventID: field.described(field.optional(field.eventID), 'Only events of this kind.'),
   eventName: field.described(
     field.optional(field.filledText(limits.nameLength)),
-    'Only events of the kind that the account lists by this name now. If it lists several: the one with the lowest eventID.',
+    'Only events of the kind that the account lists by this name now. If it lists several: the one with the lowest eventID. If it lists none: the events with this unlisted name.',
     'Basket filled',
   ),
 };

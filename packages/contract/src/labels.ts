@@ -2,7 +2,10 @@
 
 export const labelIDs = { browser: '$browser', os: '$os', device: '$device', country: '$country' } as const;
 
-const allLabelIDs: ReadonlySet<string> = new Set(Object.values(labelIDs));
+/** The attribute that holds the name of an event whose account does not list the name. It is no label, but clients cannot set it either. */
+export const unlistedNameID = '$eventName';
 
-/** Whether an attribute of an event is a label, by its attrID. Other attrIDs may begin with `$` too. */
+const allLabelIDs: ReadonlySet<string> = new Set([...Object.values(labelIDs), unlistedNameID]);
+
+/** Whether only the service sets an attribute, by its attrID: labels and unlisted names. Other attrIDs may begin with `$` too. */
 export const isLabelID = (attrID: string): boolean => attrID.startsWith('$') && allLabelIDs.has(attrID);

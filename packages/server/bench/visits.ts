@@ -109,6 +109,7 @@ export const createVisits = (events: number) => {
       eventID: eventIDs[Math.floor(random() * eventIDs.length)] as number,
       externalID: null,
       eventName: null,
+      mayAddName: false,
       eventUUID: eventName(time, made),
       eventTime: time,
       timeReplaced: false,

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { createAuthentication } from './http/access/authentication.ts';
 import { bindingsOf, createAddressOf, createRequestAddress, senderNumber } from './http/access/client-address.ts';
 import { createFindGood } from './http/access/good-token.ts';
+import { createNewNames } from './http/access/new-names.ts';
 import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
@@ -159,6 +160,7 @@ export const createApp = ({
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
     noticeProxy: createProxyNotice(trustProxy, log, store, now),
     senderOf: (c) => senderNumber(addressOf(c)),
+    networkOf: createAddressOf(trustProxy, { bits: 48 }),
     agentOf,
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
@@ -195,7 +197,7 @@ export const createApp = ({
     sampleShop,
   });
 
-  const events = createEvents(store);
+  const events = createEvents(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
   const { answering: reportAnswers, check: checkReport } = createReports(store, reports);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...jsonReplies({

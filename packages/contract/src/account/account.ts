@@ -205,6 +205,9 @@ export const account = z
     event: entries('events', {
       eventID,
       eventName: nameOf('Basket filled'),
+      byBrowser: mark(
+        'Only browser tokens have used it: no server has, and updateAccount has not listed it.',
+      ).optional(),
       mergedInto: eventID.describe(mergedInto).optional(),
     }),
     token: z

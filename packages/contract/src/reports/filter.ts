@@ -150,7 +150,7 @@ const sentKind = {
 
 const kinds = (description: string) => oneOrMore(eventKind, sentKind, description, 'Basket filled');
 const listedNames =
-  'an eventID, a name that the account lists now, or a list of these. A name that is not listed is of no event.';
+  'an eventID, a name that the account lists now or that its events have unlisted, or a list of these.';
 
 const whole = (least: number, most: number, description: string, example: number) => {
   const form = `must be a whole number from ${least} to ${most}`;

@@ -79,7 +79,7 @@ const groups = {
   Account: {
     idsPerCatalogue: 'Listed IDs in each catalogue',
     mergesPerCatalogue: 'Entries of each catalogue that are merged into others',
-    eventNamesByBrowsers: 'Event names that only browser tokens have used',
+    eventNamesByBrowsers: 'Listed event names that only browser tokens have used',
     originsPerAccount: 'Origins in accountOrigin',
     segmentsPerAccount: 'Segments',
     viewsPerAccount: 'Saved views of the console',

@@ -35,6 +35,7 @@ const prepare = async (store: Store, asker: Asker): Promise<void> => {
     eventID: 1,
     externalID: null,
     eventName: null,
+    mayAddName: false,
     eventUUID: eventName(now, nth),
     eventTime: now,
     timeReplaced: false,

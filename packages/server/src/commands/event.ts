@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { definePrune } from './event-prune.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { collect } from './shared/flags.ts';
 import { printable, printJSON, printLine, toTable } from './shared/printing.ts';
@@ -28,6 +29,7 @@ export const define = (command: Command): void => {
     .option('--limit <number>', 'the most events to list')
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
     .action(list);
+  definePrune(command.command('prune').description('remove event names that pages added and only one sender used'));
 };
 
 const parseAttribute = (text: string): { attrID: string; attrValue: string } => {

@@ -9,6 +9,7 @@ import type { Access, KeptOperation, NewRefusedRequest, Store } from '../store/s
 import { proofOf } from './access/authentication.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
+import type { AddressOf } from './access/client-address.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
 import type { RefusedOrigins } from './access/refused-origins.ts';
 import { checkRight, pageOriginOf } from './access/rights.ts';
@@ -86,6 +87,7 @@ interface OperationSurroundings {
   /** Called with each request that counts against a rate limit. */
   readonly noticeProxy: (c: Context) => void;
   readonly senderOf: (c: Context) => number;
+  readonly networkOf: AddressOf;
   readonly agentOf: (c: Context) => Agent;
   /** Whether an account has reached its quota, so that new data is refused. */
   readonly isOverQuota: (account: number) => boolean;
@@ -101,6 +103,7 @@ export const createOperationRoute = ({
   takeBrowserLimits,
   noticeProxy,
   senderOf,
+  networkOf,
   agentOf,
   isOverQuota,
   keepRefused,
@@ -146,6 +149,7 @@ export const createOperationRoute = ({
         tokenUUID,
         time,
         senderOf: () => senderOf(c),
+        networkOf: () => networkOf(c),
         agent: () => agentOf(c),
         signalOf: () => c.req.raw.signal,
       };

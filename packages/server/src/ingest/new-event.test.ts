@@ -21,6 +21,7 @@ describe('a new event', () => {
       externalID: null,
       eventID: 7,
       eventName: null,
+      mayAddName: true,
       eventUUID: 'event_0001',
       eventTime: receivedTime,
       timeReplaced: false,

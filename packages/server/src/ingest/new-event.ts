@@ -47,6 +47,7 @@ export const newEvent = (event: CheckedEvent, envelope: Envelope, context: Reque
     externalID: named.contactUUID === undefined ? (named.contactExternalID ?? null) : null,
     eventID: event.eventID ?? null,
     eventName: event.eventName ?? null,
+    mayAddName: true,
     eventUUID: event.eventUUID ?? createEventUUID(context.receivedTime),
     eventTime,
     timeReplaced,

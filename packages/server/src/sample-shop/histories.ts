@@ -94,6 +94,7 @@ export const createHistory = (making: Making) => {
       const event = {
         eventID: kinds.shipped,
         eventName: null,
+        mayAddName: false,
         eventUUID: createEventUUID(time, random.id().slice(0, 12)),
         eventTime: time,
         timeReplaced: false,

@@ -122,6 +122,7 @@ export const createVisitLog = (
     const event = {
       eventID: kinds[kind],
       eventName: null,
+      mayAddName: false,
       eventUUID: createEventUUID(time, random.id().slice(0, 12)),
       eventTime: time,
       timeReplaced: false,

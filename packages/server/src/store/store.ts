@@ -481,6 +481,8 @@ export interface ListedEntry {
   readonly id: string;
   readonly name: string;
   readonly browser: boolean;
+  /** Only browser tokens used it. */
+  readonly byBrowser: boolean;
   readonly type: string;
   /** The ID of the entry that stands for it; null: it is not merged. */
   readonly mergedInto: string | null;
@@ -663,6 +665,8 @@ export interface NewEvent extends Omit<EventValues, 'eventID'> {
   readonly eventID: number | null;
   /** In canonical form (`canonicalName` of the contract). A name that is not listed gets an ID, in the same transaction. */
   readonly eventName: string | null;
+  /** Whether the name may be listed, if there is room. An unlisted name is stored as an attribute (unlisted-names.ts). */
+  readonly mayAddName: boolean;
   readonly userUUID: string | null;
   /** From a browser token, a handle. */
   readonly contactUUID: string | null;
@@ -687,7 +691,7 @@ export interface EventQuery {
   readonly contactUUID?: string | undefined;
   readonly externalID?: string | undefined;
   readonly eventID?: number | undefined;
-  /** Only events of the lowest ID that is listed under this name now. */
+  /** Only events of the lowest ID that is listed under this name now, or else those that were stored under the unlisted name. */
   readonly eventName?: string | undefined;
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;

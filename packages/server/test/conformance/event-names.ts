@@ -1,7 +1,9 @@
+import { unlistedNameID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CatalogueEntry, NewEvent } from '../../src/store/store.ts';
+import { unlistedIDOf } from '../../src/store/rules/accounts/unlisted-names.ts';
+import type { CatalogueEntry, CountQuery, NewEvent } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
 import { newID } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
@@ -19,6 +21,7 @@ const names = (count: number, of = 'name') => times(count).map((nth) => `${of} $
 
 const listed = async ({ store, account }: Site) =>
   (await store.getAccount(account)).catalogues.event.map(({ id, name }) => [Number(id), name]);
+const namesListed = async (site: Site) => (await listed(site)).map(([, name]) => name);
 const list = (site: Site, ...event: CatalogueEntry[]) => site.change({ catalogues: { event } });
 const isKept = ({ kept }: { kept: boolean }) => kept;
 
@@ -205,32 +208,79 @@ export const describeEventNames = (newSite: NewSite): void => {
       expect(await listed(site)).toHaveLength(2);
     });
 
-    test('leaves others room: browser tokens add at most so many names, and their numbers give way', async () => {
+    test('leaves others room: browser tokens add at most 500 names, and their numbers give way', async () => {
       const site = await newSite();
       const most = limits.eventNamesByBrowsers;
-      const refused = { refused: 'unknown_id', field: 'eventName', message: expect.stringContaining('browser tokens') };
       const outcomes = await site.browser.log(...names(most + 1).map((name) => named(name)));
-      expect(outcomes.filter(isKept)).toHaveLength(most);
-      expect(outcomes.at(-1)).toMatchObject(refused);
+      expect(outcomes.filter(isKept)).toHaveLength(most + 1);
+      expect(await listed(site)).toHaveLength(most);
       // Known names go on; numbers fill the catalogue, and are dropped where a name needs the room.
       expect(await site.browser.log(named('name 0'))).toEqual([{ kept: true }]);
       await site.browser.log(...times(limits.idsPerCatalogue).map((nth) => ({ eventID: nth + 1 })));
       expect(await listed(site)).toHaveLength(limits.idsPerCatalogue);
       // A name that a server token uses is the site's own, and no longer counts.
       expect(await site.server.log(named('name 1'), named('the server’s'))).toEqual([{ kept: true }, { kept: true }]);
-      expect(await site.browser.log(named('one more'), named('and another'))).toMatchObject([{ kept: true }, refused]);
+      await site.browser.log(named('one more'), named('and another'));
+      expect(await namesListed(site)).toContain('one more');
+      expect(await namesListed(site)).not.toContain('and another');
       await site.server.log(...names(most - 2, 'the server’s').map((name) => named(name)));
       expect(await listed(site)).toHaveLength(limits.idsPerCatalogue);
-      expect(await site.server.log(named('name 2'), named('too much'), { eventID: 5_000 })).toMatchObject([
-        { kept: true },
-        { refused: 'unknown_id', field: 'eventName', message: expect.stringContaining('1,000') },
-        { kept: true },
-      ]);
-      expect(await site.events({ eventName: 'too much' })).toEqual([]);
+      expect(await site.server.log(named('name 2'), named('too much'), { eventID: 5_000 })).toEqual(
+        times(3).map(() => ({ kept: true })),
+      );
+      expect(await namesListed(site)).not.toContain('too much');
       // Of the names none was dropped: each still means its ID.
       expect((await site.events({ eventName: 'name 499' })).map(({ eventID }) => eventID)).toEqual([first + 499]);
       await list(site, { id: String(first + 499), remove: true });
       expect(await site.server.log(named('too much'))).toEqual([{ kept: true }]);
+      expect(await namesListed(site)).toContain('too much');
+      expect(await site.events({ eventName: 'too much' })).toHaveLength(2);
+    });
+
+    test('is stored, found, and counted under its name, whether or not the name is listed', async () => {
+      const site = await newSite();
+      const { account, store } = site;
+      const attributes: NewEvent['attributes'] = [['plan', 'free']];
+      const unlisted = (eventName: string) => named(eventName, { attributes, mayAddName: false });
+      await site.browser.log(unlisted('Signed up'), unlisted('Signed out'), unlisted('Signed up'));
+      expect(await listed(site)).toEqual([]);
+      const before = await site.events({ eventName: 'Signed up', order: 'asc' });
+      expect(before).toMatchObject(
+        times(2).map(() => ({ eventName: 'Signed up', attributes: [...attributes, [unlistedNameID, 'Signed up']] })),
+      );
+      const [eventID] = before.map((event) => event.eventID) as [number];
+      expect(await site.events({ eventID: unlistedIDOf('Signed up') })).toHaveLength(2);
+      const count = async (query: Pick<CountQuery, 'eventID' | 'eventName' | 'withoutRobots'>) => {
+        const edges = [0, Math.floor(site.time / 900_000 + 1) * 900_000];
+        return (await store.countEvents({ account, edges, users: true, ...query }))[0];
+      };
+      expect(await count({ eventName: 'Signed up' })).toEqual({ events: 2, users: 1 });
+      expect(await count({ eventName: 'Signed up', withoutRobots: true })).toEqual({ events: 2, users: 1 });
+      expect(await count({ eventName: 'Never sent' })).toEqual({ events: 0, users: 0 });
+
+      // Once it is listed, it has the ID of the events that it has.
+      await site.browser.log(named('Signed up'));
+      expect(await listed(site)).toEqual([[eventID, 'Signed up']]);
+      const of = await site.events({ eventID, order: 'asc' });
+      expect(of.map(({ eventName }) => eventName)).toEqual(times(3).map(() => 'Signed up'));
+      expect(await count({ eventName: 'Signed up' })).toEqual({ events: 3, users: 1 });
+      expect(await store.getEventDefinitions(account)).toMatchObject([{ eventID, eventName: 'Signed up', count: 3 }]);
+      await list(site, { id: null, name: 'Signed out' });
+      expect((await listed(site)).map(([, name]) => name).toSorted()).toEqual(['Signed out', 'Signed up']);
+      expect(await site.events({ eventID: unlistedIDOf('Signed out') })).toHaveLength(1);
+      // A number under the ID of a name does not hide the name.
+      await site.browser.log(unlisted('Paid'), { eventID: unlistedIDOf('Paid') });
+      expect((await site.events({ eventName: 'Paid' })).map(({ eventName }) => eventName)).toEqual([
+        'Paid',
+        String(unlistedIDOf('Paid')),
+      ]);
+    });
+
+    test('is listed under a free ID, whichever eventIDs a page has sent', async () => {
+      const site = await newSite();
+      const highest = times(200).map((nth) => ({ eventID: limits.eventIDMax - nth }));
+      await site.browser.log(...highest, { eventID: first }, named('Signed up'));
+      expect((await site.events({ eventName: 'Signed up' })).map(({ eventID }) => eventID)).toEqual([first + 1]);
     });
 
     test('is one kind of event, however many log it at the same moment', async () => {

@@ -43,7 +43,7 @@ const event = fc.record({
   contact: fc.option(nth, { freq: 2 }),
   unknown: fc.boolean(),
   externalID: fc.option(externalID, { freq: 1 }),
-  kind: fc.constantFrom(1, 2, 30, 'Bought', 'Seen'),
+  kind: fc.constantFrom(1, 2, 30, 'Bought', 'Seen', 'unlisted'),
   /** Few, so that many are sent again. */
   eventUUID: fc.nat({ max: 12 }).map((number) => `event-number-${number}`),
   ago: fc.constantFrom(0, 1, quarter, hour, 9 * day),
@@ -198,6 +198,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     externalID: asker.browser ? null : externalID,
     eventID: typeof kind === 'number' ? kind : null,
     eventName: typeof kind === 'number' ? null : kind,
+    mayAddName: !kind.toString().startsWith('unlisted'),
     userUUID: user,
     contactUUID:
       contact !== null

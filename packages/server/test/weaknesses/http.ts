@@ -116,3 +116,13 @@ export const labelsOfAnyName: readonly Change[] = [
 export const withoutReservedPlace: readonly Change[] = [
   { file: 'turns.ts', from: 'free > (isShared || running.has(account) ? 1 : 0)', to: 'free > 0' },
 ];
+
+/** Lets a page's network add any number of event names, and refuses an event whose name cannot be listed. */
+export const refusingUnlistedNames: readonly Change[] = [
+  { file: 'http/access/new-names.ts', from: '        limit.take(network);\n', to: '' },
+  {
+    file: 'store/rules/accounts/catalogue-rules.ts',
+    from: 'if (!mayAddName || !hasRoomForName(ids, browser)) return [];',
+    to: "if (!mayAddName || !hasRoomForName(ids, browser)) throw new Refusal('unknown_id', { field: 'eventName' });",
+  },
+];

@@ -12,6 +12,8 @@ export interface Caller {
   readonly time: number;
   /** The number of the sender for a day: 24 bits of a keyed hash of its network. Absent for commands. */
   readonly senderOf?: () => number;
+  /** The keyed hash of its network, an IPv6 /48. Absent for commands. */
+  readonly networkOf?: () => string;
   /** The program that sent the request, with the labels of its events. Absent for commands, except a replay. */
   readonly agent?: () => Agent;
   /** Returns the signal that is aborted when the client leaves before the response. Absent for commands. */

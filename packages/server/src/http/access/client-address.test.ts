@@ -31,7 +31,7 @@ describe('the client’s address', () => {
 
 describe('the hash of an address', () => {
   const hashes = (clock?: () => number) => {
-    const addressOf = createAddressOf([], clock);
+    const addressOf = createAddressOf([], { clock });
     const app = new Hono().get('/', (c) => c.text(addressOf(c)));
     return async (remoteAddress: string) => {
       const response = await app.request('/', {}, { incoming: { socket: { remoteAddress } } });

@@ -47,7 +47,7 @@ const remoteAddress = (c: Context): string => bindingsOf(c).incoming?.socket?.re
 export const connectedAddress = (c: Context): string => bare(remoteAddress(c));
 
 /** The first 64 bits of an IPv6 address, which one household or machine has to itself (RFC 6177); an IPv4 address unchanged. */
-export const networkOf = (address: string): string => {
+export const networkOf = (address: string, bits: 48 | 64 = 64): string => {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');
   const first = head === '' ? [] : head.split(':');
@@ -55,7 +55,7 @@ export const networkOf = (address: string): string => {
   const groups =
     tail === undefined ? first : [...first, ...Array(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last];
   return groups
-    .slice(0, 4)
+    .slice(0, bits / 16)
     .map((group) => Number.parseInt(group, 16))
     .join(':');
 };
@@ -109,9 +109,12 @@ export const createNetworkHash = (clock = () => performance.now()): ((network: s
  */
 export const senderNumber = (networkHash: string): number => Buffer.from(networkHash, 'base64').readUIntBE(0, 3);
 
-/** Returns a function that returns the hash of a client's network. */
-export const createAddressOf = (trustProxy: readonly string[], clock?: () => number): AddressOf => {
+/** Returns a function that returns the hash of a client's network. An IPv6 /48 is what one customer of a provider may have (RFC 6177). */
+export const createAddressOf = (
+  trustProxy: readonly string[],
+  { clock, bits }: { readonly clock?: (() => number) | undefined; readonly bits?: 48 | 64 } = {},
+): AddressOf => {
   const requestAddress = createRequestAddress(trustProxy);
   const hashOf = createNetworkHash(clock);
-  return (c) => hashOf(networkOf(requestAddress(c)));
+  return (c) => hashOf(networkOf(requestAddress(c), bits));
 };

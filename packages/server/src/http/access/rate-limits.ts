@@ -24,6 +24,8 @@ export const defaultRateLimits = {
   // createContact from an address, and for a user.
   createContactAddress: { perSecond: 5, burst: 50 },
   createContactUser: { perSecond: 1, burst: 20 },
+  // Event names that pages add to catalogues, for a network (an IPv6 /48): 20 at once, and then 20 an hour.
+  newNames: { perSecond: 20 / 3_600, burst: 20 },
   // Look-ups of unknown tokens, for an address. Never more than 20 in any minute: 10 at once, and 10 in the minute after.
   unknownToken: { perSecond: 10 / 60, burst: 10 },
   // Bytes that are parsed without a good token, for an address. Most operations take bodies of up to 64 KiB, which take up to 8 ms
@@ -40,8 +42,8 @@ export interface RateLimit {
   ask(key: string, cost?: number): void;
   /** Counts `cost` for the key, or throws as `ask` does and counts nothing. */
   take(key: string, cost?: number): void;
-  /** Takes back a counted cost of 1. */
-  giveBack(key: string): void;
+  /** Takes back a counted cost. */
+  giveBack(key: string, cost?: number): void;
 }
 
 const mostKeys = 100_000;
@@ -90,9 +92,9 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
       if (paidOffAt.size >= mostKeys && !paidOffAt.has(key)) makeRoom(now);
       paidOffAt.set(key, time);
     },
-    giveBack: (key) => {
+    giveBack: (key, cost = 1) => {
       const time = paidOffAt.get(key);
-      if (time !== undefined) paidOffAt.set(key, time - costMilliseconds);
+      if (time !== undefined) paidOffAt.set(key, time - Math.min(cost, burst) * costMilliseconds);
     },
   };
 };

@@ -8,6 +8,7 @@ import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../refusal.ts';
 import type { CountBucket, EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../../store/store.ts';
 import { type AnsweringAll, accountOf, askerOf, type Caller } from '../access/caller.ts';
+import type { LimitNewNames } from '../access/new-names.ts';
 import { problemAnswer } from '../answers/answers.ts';
 import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
@@ -103,7 +104,10 @@ export const checkEntries = (input: InputOf<'logEvents'>, context: RequestContex
 
 export const createEvents = (
   store: Store,
-  contextOf = createRequestContexts(),
+  {
+    contextOf = createRequestContexts(),
+    limitNewNames = (_, events) => events,
+  }: { readonly contextOf?: ReturnType<typeof createRequestContexts>; readonly limitNewNames?: LimitNewNames } = {},
 ): AnsweringAll<'logEvent' | 'logEvents' | 'getEvent' | 'countEvents'> => {
   /**
    * Stores the refused entries on the list, and returns the results. If the store refuses that, they get its refusal as their
@@ -137,7 +141,7 @@ export const createEvents = (
       const unlikely = timeProblem(input.eventTime, context, 'eventTime');
       if (unlikely) throw refusalOf(unlikely);
       const event = newEvent(input, input, context);
-      const outcomes = await store.logEvents(batchBy(caller, [event]));
+      const outcomes = await store.logEvents(batchBy(caller, limitNewNames(caller, [event])));
       const outcome = outcomes[0] as EventOutcome;
       if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
       return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
@@ -145,7 +149,7 @@ export const createEvents = (
     logEvents: async (input, caller) => {
       refusePageNames(caller, input);
       const entries = checkEntries(input, contextOf(input, caller));
-      const events = entries.filter(isEvent);
+      const events = limitNewNames(caller, entries.filter(isEvent));
       const outcomes = events.length > 0 ? await store.logEvents(batchBy(caller, events)) : [];
       let next = 0;
       const results = entries.map((entry, index) =>

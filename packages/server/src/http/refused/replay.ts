@@ -92,7 +92,7 @@ export const createReplay = (store: Store) => {
   }): { readonly [Name in KeptOperation]: Answering<Name> } => {
     const replaying = replayingStore(store, replayed);
     const contextOf = createRequestContexts();
-    const events = createEvents(replaying, contextOf);
+    const events = createEvents(replaying, { contextOf });
     return {
       ...createContacts(replaying),
       logEvent: events.logEvent,

@@ -361,16 +361,15 @@ describe('the order', () => {
     const site = await createSite(servers[0]);
     const { account, browser, time } = site;
     const most = limits.eventNamesByBrowsers;
-    const outcomes = await Promise.all(
+    await Promise.all(
       times(12).map((batch) => {
         const events = times(50).map((nth) => newEvent({ eventID: null, eventName: `name ${batch}-${nth}` }));
         const asker = { account, token: browser.token, browser: true };
         return (servers[batch % 2] as Store).logEvents({ ...asker, receivedTime: time, events });
       }),
     );
-    expect(outcomes.flat().filter(isKept)).toHaveLength(most);
     expect((await servers[0].getAccount(account)).catalogues.event).toHaveLength(most);
-    expect(await site.events()).toHaveLength(most);
+    expect(await site.events()).toHaveLength(12 * 50);
   });
 
   test('has one first link of a user, whichever server makes it', async () => {

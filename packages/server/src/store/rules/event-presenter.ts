@@ -4,11 +4,13 @@ import type { Why } from '../../identity/ownership.ts';
 import type { Statement } from '../../identity/statements.ts';
 import type { StoredEvent } from '../store.ts';
 import type { CatalogueMerges } from './accounts/entry-merges.ts';
+import { eventNameOf } from './accounts/unlisted-names.ts';
 import type { KeptEvent } from './kept-event.ts';
 
 /** The names of rows, by their numbers. */
 interface Names {
-  eventName(eventID: number): string;
+  /** Undefined for one that is not listed. */
+  eventName(eventID: number): string | undefined;
   userUUID(user: number): string;
   contactUUID(contact: number): string;
   claimID(claim: number): string | null;
@@ -33,7 +35,7 @@ export const toStoredEvent = (
     sequence: event.sequence,
     eventUUID: event.eventUUID,
     eventID,
-    eventName: names.eventName(eventID),
+    eventName: eventNameOf({ eventID, attributes: event.attributes }, names.eventName(eventID)),
     eventTime: event.eventTime,
     receivedTime: event.receivedTime,
     timeReplaced: event.timeReplaced === 1,

@@ -46,9 +46,10 @@ const accountAnswer = (
     attrType: type as AccountAnswer['attr'][number]['attrType'],
     ...entryAnswer(entry, String),
   })),
-  event: event.map(({ id, name, ...entry }) => ({
+  event: event.map(({ id, name, byBrowser, ...entry }) => ({
     eventID: Number(id),
     eventName: name,
+    ...(byBrowser && { byBrowser }),
     ...entryAnswer(entry, Number),
   })),
   ...(withTokens && {

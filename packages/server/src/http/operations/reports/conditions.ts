@@ -1,17 +1,16 @@
 /** From the filter of a request to the condition of a question: every name of an event becomes its eventID. */
-import { canonicalName } from '@firsthand/contract/fields';
 import type { Filter } from '@firsthand/contract/reports/filter';
 import type { DimensionText } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
 import type { Condition, UnitedIDs } from '../../../reports/questions.ts';
-import { eventIDsByName } from '../../../store/rules/accounts/catalogue-rules.ts';
+import { eventIDsByName, eventIDsOfName } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
 import type { ContactLists } from './dimensions.ts';
 import type { ContactsOf } from './found-contacts.ts';
 
 /** The kinds of events that an account lists. */
 export interface EventKinds {
-  /** The eventIDs that a number or a present name stands for; none for a name that is not listed. */
+  /** The eventIDs that a number or a name stands for. */
   idsOf(event: number | string): number[];
   /** The present name of an eventID, or the number itself. */
   nameOf(eventID: string): string;
@@ -23,14 +22,12 @@ export const toEventKinds = (listed: readonly ListedEntry[]): EventKinds => {
   const merges = createEntryMerges(listed);
   return {
     idsOf(event) {
-      const id = typeof event === 'number' ? String(event) : ids.get(canonicalName(event));
-      return id === undefined ? [] : merges.idsOf(id).map(Number);
+      return typeof event === 'number' ? merges.idsOf(String(event)).map(Number) : eventIDsOfName(event, ids, merges);
     },
     nameOf: (eventID) => names.get(eventID) ?? eventID,
   };
 };
 
-/** A name that is not listed is of no event: its condition has one eventID less, and may have none. */
 const ofKinds = (events: readonly (number | string)[], { idsOf }: EventKinds): Condition => ({
   eventIDs: [...new Set(events.flatMap(idsOf))],
 });

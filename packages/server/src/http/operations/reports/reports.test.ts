@@ -9,6 +9,7 @@ import { sendHostileFilters } from '../../../../test/fixtures/reports/hostile-fi
 import { type Fields, openScene, type Scene } from '../../../../test/fixtures/scene.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { AnswerTo, Question } from '../../../reports/questions.ts';
+import { unlistedIDOf } from '../../../store/rules/accounts/unlisted-names.ts';
 
 const now = Date.parse('2026-11-24T12:00Z');
 let time = now;
@@ -68,8 +69,11 @@ describe('every report', () => {
   it.each<[Fields, object]>([
     [{ eventID: 7 }, { eventIDs: [7] }],
     [{ eventName: 'Paid' }, { eventIDs: [9] }],
-    [{ eventName: 'Never heard of' }, { eventIDs: [] }],
-    [{ filter: { event: ['Paid', 9, ' Signed up ', 'Never heard of', 7] } }, { eventIDs: [9, 7] }],
+    [{ eventName: 'Never heard of' }, { eventIDs: [unlistedIDOf('Never heard of')] }],
+    [
+      { filter: { event: ['Paid', 9, ' Signed up ', 'Never heard of', 7] } },
+      { eventIDs: [9, 7, unlistedIDOf('Never heard of')] },
+    ],
     [{ filter: { attrID: 'plan', is: ['pro', 5] } }, { attrID: 'plan', is: ['pro', '5'] }],
     [{ filter: { attrID: 'plan', isNot: 'pro' } }, { not: { attrID: 'plan', is: ['pro'] } }],
     [{ filter: { attrID: 'path', contains: '/a' } }, { attrID: 'path', contains: '/a' }],

@@ -24,6 +24,7 @@ import { createFindMeanings, type Known } from './meanings.ts';
 import { ownSitesOf } from './own-sites.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
+import { withUnlistedNames } from './unlisted-names.ts';
 
 type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
 type Input<Name extends ReportOperation> = WithoutSegments<InputOf<Name>>;
@@ -192,7 +193,11 @@ export const createReports = (
       const partOf = async (about: One) => {
         const { answer, through } = await ask(about, caller);
         const { from, to } = about;
-        const counted = translation.toAnswer(answer, { input, question: about, kinds });
+        const ofEvent = ((input as { by?: readonly DimensionText[] }).by ?? []).indexOf('event');
+        const { rows = [] } = answer as { rows?: readonly { readonly values: readonly (string | null)[] }[] | null };
+        const eventIDs = ofEvent < 0 || !rows ? [] : rows.map(({ values }) => values[ofEvent] as string);
+        const named = await withUnlistedNames(ask, about, { kinds, eventIDs, reader: caller });
+        const counted = translation.toAnswer(answer, { input, question: about, kinds: named });
         return { through, part: { from: isoTime(from), to: isoTime(to), ...counted } };
       };
       const { part, through } = await partOf(question);

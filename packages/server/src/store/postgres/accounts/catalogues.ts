@@ -1,10 +1,11 @@
 /** Catalogues: checks, lists and removes the IDs of an account, and caches what each account lists. */
+import { canonicalName } from '@firsthand/contract/fields';
+import { limits } from '@firsthand/contract/limits';
 import { BoundedMap } from '../../../bounded-map.ts';
 import {
   checkUses,
   copyOfIDs,
   type EntryWithID,
-  eventIDOf,
   isRegistered,
   isSettled,
   type ListedIDs,
@@ -24,6 +25,7 @@ import {
   type MergeRow,
   toCatalogueMerges,
 } from '../../rules/accounts/entry-merges.ts';
+import { unlistedIDOf } from '../../rules/accounts/unlisted-names.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
 import type { CatalogueKind, Catalogues, EntryMerge, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
@@ -40,13 +42,7 @@ interface Known {
 export interface EventChecks {
   /** Throws a Refusal when the account, or a browser token, may not use an ID. */
   check(account: number, browser: boolean, event: NewEvent): void;
-  /**
-   * To be called with each event that is new, in order. Throws a Refusal when its name cannot be listed because the names of
-   * earlier ones were.
-   */
-  checkInOrder(account: number, browser: boolean, event: NewEvent): void;
   mayBeNew(account: number, browser: boolean, event: NewEvent): boolean;
-  hasNewName(account: number, event: NewEvent): boolean;
   /** The IDs that the account lists, by which its events are stored unless they must be registered first. */
   idsOf(account: number): ListedIDs;
 }
@@ -76,23 +72,34 @@ const readIDs = async (
 const mostStoredIDs = 10_000;
 
 /**
- * Returns the eventIDs from `nextEventID` on under which events are stored. Where there are many, it passes over them and returns a
- * later nextEventID.
+ * Returns the eventIDs from `nextEventID` on under which events are stored, and those of `names`. Where many are adjacent, it passes
+ * over them and returns a later nextEventID.
  */
 const readStoredIDs = async (
   db: Connection,
   account: number,
   nextEventID: number,
+  names: readonly string[],
 ): Promise<{ stored: Set<string>; nextEventID: number }> => {
-  const rows = await db.all<{ eventID: number }>(
-    `SELECT DISTINCT "eventID" FROM event_total WHERE account = $1 AND "eventID" >= $2 ORDER BY 1 LIMIT ${mostStoredIDs}`,
-    [account, nextEventID],
-  );
+  const [rows, unlisted] = await Promise.all([
+    db.all<{ eventID: number }>(
+      `SELECT DISTINCT "eventID" FROM event_total WHERE account = $1 AND "eventID" >= $2 ORDER BY 1 LIMIT ${mostStoredIDs}`,
+      [account, nextEventID],
+    ),
+    names.length === 0
+      ? []
+      : db.all<{ eventID: number }>(
+          'SELECT DISTINCT "eventID" FROM event_total WHERE account = $1 AND "eventID" = ANY ($2::integer[])',
+          [account, names.map(unlistedIDOf)],
+        ),
+  ]);
   const last = rows.at(-1)?.eventID;
-  if (rows.length < mostStoredIDs || last === undefined) {
-    return { stored: new Set(rows.map(({ eventID }) => String(eventID))), nextEventID };
+  // A page may have sent any eventIDs, up to the greatest, so IDs are passed over only where too few between them are free.
+  const isDense = last !== undefined && last - nextEventID < rows.length + limits.idsPerCatalogue;
+  if (rows.length < mostStoredIDs || !isDense) {
+    return { stored: new Set([...rows, ...unlisted].map(({ eventID }) => String(eventID))), nextEventID };
   }
-  return readStoredIDs(db, account, last + 1);
+  return readStoredIDs(db, account, last + 1, names);
 };
 
 const write = (db: Connection, account: number, kind: CatalogueKind, entry: EntryWithID, byBrowser: boolean) =>
@@ -168,13 +175,17 @@ export const createCatalogueWriter = (forgetState: (account: number) => void) =>
     listedIn(db, await db.one<AccountState>(`${stateSQL} WHERE account = $1`, [account]));
 
   /** Locks the account's catalogues until this transaction ends, and returns what the account lists. */
-  const held = async (db: Transaction, account: number): Promise<Known & { readonly stored: Set<string> }> => {
+  const held = async (
+    db: Transaction,
+    account: number,
+    names: readonly string[] = [],
+  ): Promise<Known & { readonly stored: Set<string> }> => {
     const state = await db.one<AccountState>(`${stateSQL} WHERE account = $1 FOR NO KEY UPDATE`, [account]);
     const { version } = state;
     const known = remembered.get(account);
     const [ids, { stored, nextEventID }] = await Promise.all([
       known?.version === version ? copyOfIDs(known.ids) : readIDs(db, state),
-      readStoredIDs(db, account, state.nextEventID),
+      readStoredIDs(db, account, state.nextEventID, names),
     ]);
     return { version, ids: { ...ids, nextEventID, hasEvents: (eventID) => stored.has(eventID) }, stored };
   };
@@ -191,7 +202,8 @@ export const createCatalogueWriter = (forgetState: (account: number) => void) =>
     const known = await listedNow(db, account);
     const changesNothing = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(known, browser, use));
     if (used.every(changesNothing) || listingsOf(copyOfIDs(known)).length === 0) return known;
-    const { version, ids, stored } = await held(db, account);
+    const names = used.flatMap(({ uses }) => uses.flatMap(({ id, name }) => (id === null && name ? name : [])));
+    const { version, ids, stored } = await held(db, account, names);
     const listings = listingsOf(ids, stored);
     if (listings.length === 0) return ids;
     await Promise.all([...change(db, account, listings), nextVersion(db, account, ids.nextEventID)]);
@@ -210,24 +222,13 @@ export const createCatalogueWriter = (forgetState: (account: number) => void) =>
       const listed = accounts.map(async (account) => [account, await listedIn(db, db.of(account).begun)] as const);
       const now = new Map(await Promise.all(listed));
       const idsOf = (account: number) => now.get(account) as ListedIDs;
-      /** What the accounts with new names will list after the events that were checked in order. */
-      const later = new Map<number, ListedIDs>();
-      const hasNewName = (account: number, event: NewEvent) => eventIDOf(idsOf(account), event) === undefined;
       const mayBeNew = (account: number, browser: boolean, event: NewEvent) =>
         !isSettled(idsOf(account), browser, event);
       return {
         check(account, browser, event) {
-          if (hasNewName(account, event) && !later.has(account)) later.set(account, copyOfIDs(idsOf(account)));
           if (mayBeNew(account, browser, event)) checkUses(idsOf(account), browser, usesOfEvent(event));
         },
-        checkInOrder(account, browser, event) {
-          const ids = later.get(account);
-          if (!ids || !mayBeNew(account, browser, event)) return;
-          checkUses(ids, browser, usesOfEvent(event));
-          listUses(ids, browser, usesOfEvent(event));
-        },
         mayBeNew,
-        hasNewName,
         idsOf,
       };
     },
@@ -236,7 +237,10 @@ export const createCatalogueWriter = (forgetState: (account: number) => void) =>
 
     /** Adds, changes or removes entries. Entries that only browser tokens have used are dropped when there is no room. */
     async put(db: Transaction, account: number, catalogues: Catalogues): Promise<void> {
-      const { ids } = await held(db, account);
+      const names = (catalogues.event ?? []).flatMap(({ id, name }) =>
+        id === null && name ? canonicalName(name) : [],
+      );
+      const { ids } = await held(db, account, names);
       const { dropped, written } = partEntries(ids, catalogues);
       await Promise.all([
         ...change(db, account, dropped),
@@ -262,7 +266,7 @@ export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
 export const listCatalogue = (db: Connection, account: number, kind: CatalogueKind): Promise<ListedEntry[]> =>
   db.all<ListedEntry>(
-    `SELECT id, name, browser, type, "mergedInto" FROM catalogue WHERE account = $1 AND kind = $2
+    `SELECT id, name, browser, "byBrowser", type, "mergedInto" FROM catalogue WHERE account = $1 AND kind = $2
      ORDER BY CASE kind WHEN 'event' THEN id::integer END, id`,
     [account, kind],
   );
@@ -281,7 +285,7 @@ export const resolveIDs = async <Query extends Pick<EventQuery, 'account' | 'eve
   db: Connection,
   query: Query,
   merges: CatalogueMerges,
-): Promise<WithIDs<Query> | undefined> =>
+): Promise<WithIDs<Query>> =>
   withIDs(query, merges, query.eventName === undefined ? [] : await listCatalogue(db, query.account, 'event'));
 
 /** Returns a function that returns the names of profiles and tags. */

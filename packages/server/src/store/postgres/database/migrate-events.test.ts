@@ -160,7 +160,7 @@ test('every event reads as before, and what was sent is still known', async () =
   expect(await readAll(store)).toEqual(pages);
 
   const last = pages[0]?.[0] as StoredEvent;
-  const again = { ...last, userUUID: phone, contactUUID: last.contactUUID, externalID: null, attributes: [] };
+  const again = { ...last, userUUID: phone, externalID: null, mayAddName: false, attributes: [] };
   const { token, browser } = server;
   const log = (...events: NewEvent[]) =>
     store.logEvents({ account, token, browser, receivedTime: last.receivedTime, events });

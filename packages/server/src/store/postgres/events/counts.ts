@@ -70,7 +70,6 @@ const countWithoutRobots = async (db: AccountConnection, { account, eventIDs, ed
 
 export const countEvents = async (db: AccountConnection, named: CountQuery): Promise<CountBucket[]> => {
   const query = await resolveIDs(db, named, await readMerges(db, named.account));
-  if (query === undefined) return countsOf(createBuckets(named.edges), named.users);
   if (query.withoutRobots) return countWithoutRobots(db, query);
   const { account, eventIDs, edges, users } = query;
   const asked = eventIDs === undefined ? [] : [eventIDs];

@@ -260,13 +260,9 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
     // Beyond the settled sequence, events may still be uncommitted: a client that continues from there would miss them.
     const sequences = sequencesOf(asked, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
     const readingMerges = readMerges(together, account);
-    const resolving = readingMerges.then((merges) => resolveIDs(db, asked, merges));
-    // Only a name can be one of no event.
-    if (asked.eventName !== undefined && (await resolving) === undefined)
-      return { events: [], next: null, through: await db.settled };
     const [merges, query, version, source, allDays] = await Promise.all([
       readingMerges,
-      resolving as Promise<WithIDs<EventQuery>>,
+      readingMerges.then((merges) => resolveIDs(db, asked, merges)),
       readVersion(together),
       sourceOf(together, asked),
       daysOf(together, { account, from, to, ...sequences }),

@@ -85,7 +85,7 @@ export const toStoredEvents = async (
   );
   const follow = followMerges(pointersOf(contacts));
   const names = {
-    eventName: (eventID: number) => eventNames.get(eventID) ?? String(eventID),
+    eventName: (eventID: number) => eventNames.get(eventID) ?? undefined,
     userUUID: (user: number) => userUUIDs.get(user) as string,
     contactUUID: (contact: number) => (contacts.get(contact) as ContactRow).contactUUID,
     claimID: (claim: number) => claimIDs.get(claim) ?? null,

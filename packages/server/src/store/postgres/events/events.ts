@@ -1,7 +1,7 @@
 /** Stores batches of events, from many clients, in one transaction. */
 import { linkedContact } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
-import { eventIDOf, type ListedIDs, usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
+import { type ListedIDs, toStoredKind, usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
 import { handleName, missingContact } from '../../rules/erased-names.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
@@ -253,11 +253,9 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
       const { batch, event } = entry;
       entry.refusal = refusalBy(() => checks.check(batch.account, batch.browser, event));
       const since = entry.user?.since ?? 0;
-      // `remember` and `writeNew` recognize repeats of today. A refused event never gets there, so its repeats are looked up now; likewise those
-      // with a new name, which may be refused below.
-      const mayBeRefused = entry.refusal || checks.hasNewName(batch.account, event);
+      // `remember` and `writeNew` recognize repeats of today. A refused event never gets there, so its repeats are looked up now.
       const { day } = db.of(batch.account).currentDay;
-      if (entry.sent && (since < day || mayBeRefused || dedup.mustAsk)) asked.push({ ...entry.sent, since });
+      if (entry.sent && (since < day || entry.refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
     }
     const isRepeat = await dedup.find(db, asked);
     const first = new Set<string>();
@@ -268,8 +266,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
         entry.outcome = duplicate;
         continue;
       }
-      const refusal = entry.refusal ?? refusalBy(() => checks.checkInOrder(batch.account, batch.browser, event));
-      if (refusal) entry.outcome = refused(refusal);
+      if (entry.refusal) entry.outcome = refused(entry.refusal);
       else first.add(key);
     }
     return checks;
@@ -297,28 +294,28 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     idsOf: (account: number) => ListedIDs,
   ): [SentRows, ...SentRows[]] => {
     const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
-    const eventIDs = entries.map(({ batch, event }) => {
-      const eventID = eventIDOf(idsOf(batch.account), event);
-      // Another transaction has renamed the event, or has taken the last room for names.
-      if (eventID === undefined) throw new Overtaken();
-      return eventID;
+    const stored = entries.map(({ batch, event }) => {
+      const { eventID, attributes } = toStoredKind(idsOf(batch.account), event);
+      return { eventID, event: attributes === event.attributes ? event : { ...event, attributes } };
     });
     const bodies = createBodies(entries.length);
-    for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
+    stored.forEach(({ event }, nth) => {
+      bodies.add(event, (entries[nth] as Entry).batch.receivedTime);
+    });
     const columns = [
       bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
       bigints(sequences, (sequence) => sequence),
       bigints(entries, (entry) => (isOfBoth(entry) ? userOf(entry) : null)),
       bigints(entries, ({ event }) => event.eventTime),
-      integers(eventIDs, (eventID) => eventID),
+      integers(stored, ({ eventID }) => eventID),
       byteas(bodies),
       integers(days, (day) => day),
     ];
-    const counted = entries.map(({ batch, event }, nth) => ({
-      account: batch.account,
+    const counted = stored.map(({ eventID, event }, nth) => ({
+      account: accountOf(entries[nth] as Entry),
       day: days[nth] as number,
       sequence: sequences[nth] as number,
-      eventID: eventIDs[nth] as number,
+      eventID,
       eventTime: event.eventTime,
       bytes: eventBytes(event),
     }));

@@ -29,9 +29,10 @@ test('an event is settled only when its uses are allowed and none of them is to 
           { eventID: null, eventName: 'Bought' },
           { eventID: null, eventName: 'New' },
         ),
+        mayAddName: fc.boolean(),
         attributes: fc.array(fc.tuple(fc.constantFrom(...attributeIDs), fc.constant('')), { maxLength: 3 }),
       }),
-      (settings, event, attr, browser, { kind, attributes }) => {
+      (settings, event, attr, browser, { kind, ...rest }) => {
         const listed = { profile: new Map(), tag: new Map(), event, attr };
         const eventIDs = new Map(event.has('2') ? [['Bought', '2']] : []);
         const ids = {
@@ -42,7 +43,7 @@ test('an event is settled only when its uses are allowed and none of them is to 
           nextEventID: 1_000_000,
           hasEvents: () => false,
         };
-        const sent = { ...kind, attributes };
+        const sent = { ...kind, ...rest };
         const settled = isSettled(ids, browser, sent);
         const uses = usesOfEvent(sent);
         let outcome: keyof typeof seen = settled ? 'settled' : 'allowed';

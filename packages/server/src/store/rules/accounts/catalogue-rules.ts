@@ -15,6 +15,7 @@ import {
   type NewEvent,
 } from '../../store.ts';
 import { type CatalogueMerges, checkEntryRemoval, isOurs, toCatalogueMerges } from './entry-merges.ts';
+import { unlistedIDOf, withUnlistedName } from './unlisted-names.ts';
 
 /** An ID that a request uses, and the field that holds it. */
 export interface Use {
@@ -22,6 +23,8 @@ export interface Use {
   /** Null: an event is named by `name`. */
   readonly id: string | null;
   readonly name?: string | null;
+  /** Whether the name may be listed. */
+  readonly mayAddName?: boolean;
   readonly field: string;
   /** The ID is used in an event. An ID that a server token lists by an event is open to browser tokens. */
   readonly inEvent?: boolean;
@@ -90,21 +93,30 @@ export type WithIDs<Query> = Omit<Query, keyof Naming> & {
   readonly attrIDs: readonly string[] | undefined;
 };
 
+/** The eventIDs of the events with a name: those that the account lists for it, or else that of the unlisted name. `ids`: the listed IDs by name. */
+export const eventIDsOfName = (
+  name: string,
+  ids: ReadonlyMap<string, string>,
+  { idsOf }: Pick<CatalogueMerges['event'], 'idsOf'>,
+): number[] => {
+  const canonical = canonicalName(name);
+  const id = ids.get(canonical);
+  return id === undefined ? [unlistedIDOf(canonical)] : idsOf(id).map(Number);
+};
+
 /**
  * Replaces the ID or name of a query by the IDs that it stands for. `rows`: the events that the account lists, for a query with a name.
- * Returns undefined if none of them has it.
  */
 export const withIDs = <Query extends Naming>(
   query: Query,
   { event, attr }: Pick<CatalogueMerges, 'event' | 'attr'>,
   rows: Iterable<Pick<ListedRow, 'id' | 'name'>>,
-): WithIDs<Query> | undefined => {
+): WithIDs<Query> => {
   const { eventID, eventName, attrID, ...rest } = query;
-  const id = eventName === undefined ? eventID?.toString() : eventIDsByName(rows).get(canonicalName(eventName));
-  if (eventName !== undefined && id === undefined) return undefined;
+  const ofID = eventID === undefined ? undefined : event.idsOf(String(eventID)).map(Number);
   return {
     ...rest,
-    eventIDs: id === undefined ? undefined : event.idsOf(id).map(Number),
+    eventIDs: eventName === undefined ? ofID : eventIDsOfName(eventName, eventIDsByName(rows), event),
     attrIDs: attrID === undefined ? undefined : attr.idsOf(attrID),
   };
 };
@@ -167,10 +179,27 @@ export const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind)
 /** Returns the ID of a use; undefined if it is of an event name that is not listed. */
 const idOf = ({ eventIDs }: ListedIDs, { id, name }: Use): string | undefined => id ?? eventIDs.get(name as string);
 
-export const usesOfEvent = ({ eventID, eventName, attributes }: Kind & Pick<NewEvent, 'attributes'>): Use[] => {
+/** The eventID and the attributes that are stored of an event whose uses are registered. */
+export const toStoredKind = (
+  ids: ListedIDs,
+  event: Kind & Pick<NewEvent, 'attributes'>,
+): { readonly eventID: number; readonly attributes: NewEvent['attributes'] } => {
+  const { eventName, attributes } = event;
+  const eventID = eventIDOf(ids, event);
+  if (eventID !== undefined) return { eventID, attributes };
+  const name = eventName as string;
+  return { eventID: unlistedIDOf(name), attributes: withUnlistedName(attributes, name) };
+};
+
+export const usesOfEvent = ({
+  eventID,
+  eventName,
+  mayAddName,
+  attributes,
+}: Pick<NewEvent, 'eventID' | 'eventName' | 'mayAddName' | 'attributes'>): Use[] => {
   const uses: Use[] = [
     eventID === null
-      ? { kind: 'event', id: null, name: eventName, field: 'eventName', inEvent: true }
+      ? { kind: 'event', id: null, name: eventName, mayAddName, field: 'eventName', inEvent: true }
       : { kind: 'event', id: String(eventID), field: 'eventID', inEvent: true },
   ];
   for (let index = 0; index < attributes.length; index += 1) {
@@ -214,20 +243,17 @@ const makeRoom = (all: ListedIDs, kind: CatalogueKind, ids: ReadonlySet<string>)
   return dropped?.map((id) => ({ kind, id, listed: undefined }));
 };
 
-/** Returns why an event name cannot be listed; undefined if it can. Browser tokens leave room for the names of others. */
-const whyNoRoom = (ids: ListedIDs, browser: boolean): string | undefined => {
+/** Whether another event name can be listed. Browser tokens leave room for the names of others. */
+const hasRoomForName = (ids: ListedIDs, browser: boolean): boolean => {
   const { event } = ids.listed;
-  if (droppable(ids, 'event', event.size + 1 - limits.idsPerCatalogue) === undefined) {
-    return `is new, and the account lists ${limits.idsPerCatalogue.toLocaleString('en')} events already: remove some with updateAccount`;
-  }
-  if (!browser) return undefined;
+  if (droppable(ids, 'event', event.size + 1 - limits.idsPerCatalogue) === undefined) return false;
+  if (!browser) return true;
   let names = 0;
   for (const { byBrowser, isNamedEvent } of event.values()) if (byBrowser && isNamedEvent) names += 1;
-  if (names < limits.eventNamesByBrowsers) return undefined;
-  return `is new, and browser tokens have added ${limits.eventNamesByBrowsers} names already: send it with a server token once`;
+  return names < limits.eventNamesByBrowsers;
 };
 
-/** Throws a Refusal when the account, or a browser token, may not use an ID, or when an event name is new and cannot be listed. */
+/** Throws a Refusal when the account, or a browser token, may not use an ID. */
 export const checkUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]): void => {
   const { strict, listed } = ids;
   for (const use of uses) {
@@ -237,8 +263,6 @@ export const checkUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]
     if (id !== undefined && browser && isForBrowsers(ids, use.kind, id) === false) {
       throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
     }
-    const why = id === undefined ? whyNoRoom(ids, browser) : undefined;
-    if (why !== undefined) throw refusalOf('unknown_id', use, why);
   }
 };
 
@@ -265,16 +289,23 @@ const takeEventID = (ids: ListedIDs, taken?: ReadonlyMap<string, unknown>): stri
   return String(ids.nextEventID - 1);
 };
 
-/** Lists a new event name under the next free ID, if there is room. Returns the changes, as listUses does. */
-const listName = (ids: ListedIDs, browser: boolean, name: string): Listing[] => {
+/** Takes the ID for a new event name: the one under which its events are stored already, or the next free one. */
+const takeIDForName = (ids: ListedIDs, name: string, taken?: ReadonlyMap<string, unknown>): string => {
+  const id = String(unlistedIDOf(name));
+  const isFree = !taken?.has(id) && !ids.listed.event.get(id)?.isNamedEvent;
+  return isFree && ids.hasEvents(id) ? id : takeEventID(ids, taken);
+};
+
+/** Lists a new event name, if that is permitted and there is room. Returns the changes, as listUses does. */
+const listName = (ids: ListedIDs, browser: boolean, { name, mayAddName }: Use): Listing[] => {
   const { event } = ids.listed;
-  if (whyNoRoom(ids, browser) !== undefined) return [];
-  const id = takeEventID(ids);
+  if (!mayAddName || !hasRoomForName(ids, browser)) return [];
+  const id = takeIDForName(ids, name as string);
   const dropped = makeRoom(ids, 'event', new Set([id])) as Listing[];
-  const listed = { forBrowsers: true, byBrowser: browser, isNamedEvent: true };
+  const listed = { forBrowsers: event.get(id)?.forBrowsers ?? true, byBrowser: browser, isNamedEvent: true };
   event.set(id, listed);
-  ids.eventIDs.set(name, id);
-  return [...dropped, { kind: 'event', id, listed, name }];
+  ids.eventIDs.set(name as string, id);
+  return [...dropped, { kind: 'event', id, listed, name: name as string }];
 };
 
 /** Adds used IDs that are not listed yet to `listed`, while there is room. Returns the changes that the caller must write. */
@@ -286,7 +317,7 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
     const { kind, inEvent = false } = use;
     const id = idOf(ids, use);
     if (id === undefined) {
-      listings.push(...listName(ids, browser, use.name as string));
+      listings.push(...listName(ids, browser, use));
       continue;
     }
     const entry = listed[kind].get(id);
@@ -338,7 +369,7 @@ const identified = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWi
     if (entry.id !== null) return { ...entry, id: entry.id };
     const name = canonicalName(entry.name as string);
     const known = ids.eventIDs.get(name);
-    const id = byName.get(name) ?? (known !== undefined && !given.has(known) ? known : takeEventID(ids, given));
+    const id = byName.get(name) ?? (known !== undefined && !given.has(known) ? known : takeIDForName(ids, name, given));
     byName.set(name, id);
     ids.eventIDs.set(name, id);
     return { ...entry, id, name };

@@ -1,15 +1,14 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import {
   checkUses,
-  copyOfIDs,
   type EntryWithID,
-  eventIDOf,
   isSettled,
   type ListedIDs,
   type Listing,
   listUses,
   partEntries,
   toListedIDs,
+  toStoredKind,
   type Use,
   usesOfEvent,
   type WithIDs,
@@ -90,14 +89,6 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
     /** Throws a Refusal when the account, or a browser token, may not use an ID. Changes nothing. */
     check: (account: number, browser: boolean, uses: readonly Use[]): void =>
       checkUses(knownOf(account), browser, uses),
-    /** Returns a function that checks uses as `check` does, as if those of its earlier calls had been registered. */
-    checkingAll(account: number, browser: boolean): (uses: readonly Use[]) => void {
-      const ids = copyOfIDs(knownOf(account));
-      return (uses) => {
-        checkUses(ids, browser, uses);
-        listUses(ids, browser, uses);
-      };
-    },
     /** Lists IDs that are not listed yet, while there is room. */
     register(account: number, browser: boolean, uses: readonly Use[]): void {
       const ids = knownOf(account);
@@ -105,8 +96,8 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
       change(account, listUses(ids, browser, uses));
       if (ids.nextEventID > nextEventID) setNextEventID.run(ids.nextEventID, account);
     },
-    /** The eventID of an event whose uses are registered. */
-    eventIDOf: (account: number, event: NewEvent): number => eventIDOf(knownOf(account), event) as number,
+    /** The eventID and the attributes that are stored of an event whose uses are registered. */
+    storedKindOf: (account: number, event: NewEvent) => toStoredKind(knownOf(account), event),
     /** Adds, changes or removes entries. IDs that only browser tokens have used are dropped when there is no room. */
     put(account: number, catalogues: Catalogues): void {
       known.delete(account);
@@ -137,8 +128,11 @@ export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 export const createCatalogueReader = (db: Connection) => {
   // In the order of the primary key, but for events: only these must be sorted.
   const selectBy = (order: string) =>
-    db.prepare<[number, CatalogueKind], Omit<ListedEntry, 'browser'> & { browser: 0 | 1 }>(
-      `SELECT id, name, browser, type, mergedInto FROM catalogue WHERE account = ? AND kind = ? ORDER BY ${order}`,
+    db.prepare<
+      [number, CatalogueKind],
+      Omit<ListedEntry, 'browser' | 'byBrowser'> & { browser: 0 | 1; byBrowser: 0 | 1 }
+    >(
+      `SELECT id, name, browser, byBrowser, type, mergedInto FROM catalogue WHERE account = ? AND kind = ? ORDER BY ${order}`,
     );
   const select = selectBy('id');
   const selectEvents = selectBy('CAST(id AS INTEGER)');
@@ -154,16 +148,19 @@ export const createCatalogueReader = (db: Connection) => {
     list: (account: number, kind: CatalogueKind): ListedEntry[] =>
       (kind === 'event' ? selectEvents : select)
         .all(account, kind)
-        .map((row) => ({ ...row, browser: row.browser === 1 })),
+        .map((row) => ({ ...row, browser: row.browser === 1, byBrowser: row.byBrowser === 1 })),
+    /** The name of an event; undefined when it is not listed. */
+    eventName: (account: number, eventID: number): string | undefined =>
+      selectName.get(account, 'event', String(eventID))?.name,
     /** The name of an ID: itself when it is not listed, '' when it is ''. */
     name: (account: number, kind: CatalogueKind, id: string): string =>
       id === '' ? '' : (selectName.get(account, kind, id)?.name ?? id),
     merges,
-    /** Replaces the ID or name of a query by the IDs that it stands for. Undefined when the account lists no such name. */
+    /** Replaces the ID or name of a query by the IDs that it stands for. */
     withIDs: <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
       query: Query,
       merged: CatalogueMerges = merges(query.account),
-    ): WithIDs<Query> | undefined =>
+    ): WithIDs<Query> =>
       withIDs(query, merged, query.eventName === undefined ? [] : selectEvents.all(query.account, 'event')),
   };
 };

@@ -71,7 +71,6 @@ export const createEventPager = (
     const end = lastSequence.get() as number;
     const merges = catalogues.merges(account);
     const query = catalogues.withIDs(asked, merges);
-    if (query === undefined) return { events: [], next: null, through: end };
     const sequences = sequencesOf(query, end);
     const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, ...sequences });
     const { sources, days } = sourcesOf(query, accountDays);

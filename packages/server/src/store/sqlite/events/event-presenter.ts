@@ -53,7 +53,7 @@ export const createEventPresenter = (db: Connection) => {
     const statementsOf = remembering((user: number) => statements.forOwners(user));
     const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
     const names = {
-      eventName: remembering((eventID: number) => catalogues.name(account, 'event', String(eventID))),
+      eventName: remembering((eventID: number) => catalogues.eventName(account, eventID)),
       userUUID: remembering((user: number) => userUUID.get(user) ?? refuse(`user ${user}`)),
       contactUUID: remembering((contact: number) => contactUUID.get(contact) ?? refuse(`contact ${contact}`)),
       claimID: remembering((claim: number) => claimID.get(claim) ?? null),

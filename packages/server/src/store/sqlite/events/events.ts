@@ -101,12 +101,12 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     const check = () => catalogues.check(account, browser, uses);
     const { userUUID, user: known, contact } = examine(batch, event, day, check);
     const user = known ?? (userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime));
-    const { eventUUID, eventTime, timeReplaced, attributes } = event;
+    const { eventUUID, eventTime, timeReplaced } = event;
     const active = user?.active ?? (contact as ContactRow);
     const sent = sentAs(batch, event, { user, contact });
     if (!dedup.remember(day, sent, active)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, uses);
-    const eventID = catalogues.eventIDOf(account, event);
+    const { eventID, attributes } = catalogues.storedKindOf(account, event);
     const sequence = sequencer.nextSequence();
     log.append({
       sequence,
@@ -122,7 +122,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
       server: sent.server,
       attributes,
     });
-    rollups.add({ account, day, sequence, eventID, eventTime, bytes: eventBytes(event) });
+    rollups.add({ account, day, sequence, eventID, eventTime, bytes: eventBytes({ ...event, attributes }) });
     if (user) users.seenOn(user, day);
     if (contact && !isActive(contact, day)) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
     if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {
@@ -148,8 +148,9 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     /** Throws the first Refusal that any of the events would get. */
     checkEvents(batch: EventBatch): void {
       const day = sequencer.dayOf(batch.receivedTime);
-      const check = catalogues.checkingAll(batch.account, batch.browser);
-      for (const event of batch.events) examine(batch, event, day, () => check(usesOfEvent(event)));
+      const { account, browser } = batch;
+      for (const event of batch.events)
+        examine(batch, event, day, () => catalogues.check(account, browser, usesOfEvent(event)));
     },
   };
 };

@@ -20,7 +20,8 @@ type Layout<Shape, Names extends readonly (keyof Shape)[]> = {
 type BatchLayout = Layout<EventBatch, ['account', 'token', 'browser', 'receivedTime']>;
 type NewEventLayout = Layout<
   NewEvent,
-  ['userUUID', 'contactUUID', 'externalID', 'eventID', 'eventName', 'eventUUID', 'eventTime', 'timeReplaced']
+  // biome-ignore format: one line is easier to compare with the code below
+  ['userUUID', 'contactUUID', 'externalID', 'eventID', 'eventName', 'mayAddName', 'eventUUID', 'eventTime', 'timeReplaced']
 >;
 type PageLayout = Layout<EventPage, ['next', 'through']>;
 type StoredEventLayout = Layout<
@@ -71,8 +72,9 @@ export const toFlatEvents = (batch: EventBatch): FlatEvents => {
   const writer = writerOf<NewEventLayout>(flat);
   for (const event of batch.events) {
     const marked = event as Marked<NewEvent>;
-    const { userUUID, contactUUID, externalID, eventID, eventName, eventUUID, eventTime, timeReplaced } = marked;
-    writer.push(userUUID, contactUUID, externalID, eventID, eventName, eventUUID, eventTime, timeReplaced);
+    const { userUUID, contactUUID, externalID, eventID, eventName, mayAddName } = marked;
+    const { eventUUID, eventTime, timeReplaced } = marked;
+    writer.push(userUUID, contactUUID, externalID, eventID, eventName, mayAddName, eventUUID, eventTime, timeReplaced);
     pushAttributes(flat, event.attributes);
   }
   return flat;
@@ -97,10 +99,11 @@ export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
       externalID: fieldAt(2),
       eventID: fieldAt(3),
       eventName: fieldAt(4),
-      eventUUID: fieldAt(5),
-      eventTime: fieldAt(6),
-      timeReplaced: fieldAt(7),
-      attributes: attributesAfter<NewEventLayout>(8),
+      mayAddName: fieldAt(5),
+      eventUUID: fieldAt(6),
+      eventTime: fieldAt(7),
+      timeReplaced: fieldAt(8),
+      attributes: attributesAfter<NewEventLayout>(9),
     };
     events.push(event);
   }

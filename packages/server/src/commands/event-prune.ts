@@ -1,0 +1,62 @@
+/** `firsthand event prune`: removes event names that pages added and only one sender used. */
+import type { Client } from '@firsthand/client';
+import type { Command } from 'commander';
+import { printJSON, printLine, toTable } from './shared/printing.ts';
+import { addServer, connect, type ServerOptions } from './shared/server.ts';
+
+/** A name that is younger stays: its second sender may be about to come. */
+const youngMilliseconds = 24 * 3_600_000;
+/** Events so close together may be one sender's, under any number of userUUIDs. */
+const burstMilliseconds = 3_600_000;
+
+export const definePrune = (command: Command): void => {
+  addServer(command)
+    .option('--dry-run', 'only list them')
+    .addHelpText(
+      'after',
+      `
+A name counts as one sender's if all its events are of one user (browser), or happened within one hour. Names from the last
+24 hours stay, and so do those that a server token used or updateAccount lists. The events of a removed name stay, under its
+eventID.`,
+    )
+    .action(prune);
+};
+
+/** Whether all events of a kind are of one user. */
+const hasOneUser = async (client: Client, eventID: number): Promise<boolean> => {
+  const users = new Set<string>();
+  // Most such names have few events.
+  for (let limit = 10, cursor: string | undefined; ; limit = 1_000) {
+    const { event, nextCursor } = await client.getEvent({ eventID, limit, cursor });
+    for (const { userUUID } of event) users.add(userUUID);
+    if (users.size > 1 || !nextCursor) return users.size <= 1;
+    cursor = nextCursor;
+  }
+};
+
+const prune = async (options: ServerOptions & { readonly dryRun?: boolean }): Promise<void> => {
+  const client = await connect(options);
+  const { account } = await client.getAccount({});
+  const { eventDefinition = [] } = await client.getEvent({ include: ['definition'], limit: 1 });
+  const definitions = new Map(eventDefinition.map((definition) => [definition.eventID, definition]));
+  const pruned: { eventID: number; eventName: string; count: number }[] = [];
+  for (const { eventID, eventName, byBrowser, mergedInto } of account.event) {
+    if (!byBrowser || eventName === String(eventID) || mergedInto !== undefined) continue;
+    const { count = 0, firstTime, lastTime } = definitions.get(eventID) ?? {};
+    const [first, last] = [Date.parse(firstTime ?? ''), Date.parse(lastTime ?? '')];
+    if (Date.now() - first < youngMilliseconds) continue;
+    const isBurst = last - first < burstMilliseconds;
+    if (isBurst || (await hasOneUser(client, eventID))) pruned.push({ eventID, eventName, count });
+  }
+  if (!options.dryRun && pruned.length > 0)
+    await client.updateAccount({ event: pruned.map(({ eventID }) => ({ eventID, remove: true, force: true })) });
+  if (options.json) return printJSON({ pruned, dryRun: options.dryRun ?? false });
+  if (pruned.length === 0) return printLine('There are no such names');
+  printLine(
+    toTable([
+      ['ID', 'NAME', 'EVENTS'],
+      ...pruned.map(({ eventID, eventName, count }) => [`${eventID}`, eventName, `${count}`]),
+    ]),
+  );
+  printLine(options.dryRun ? 'Nothing was removed' : `Removed ${pruned.length} names; their events stay`);
+};

@@ -1,0 +1,74 @@
+// A page's token lets anyone add event names to a catalogue. That must take no event, and no name, from an honest page.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { times } from '../tools/counts.ts';
+import { freePort } from '../tools/ports.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { refusingUnlistedNames } from '../weaknesses/http.ts';
+
+const requests = times({ quick: 6, full: 100 });
+const namesPerRequest = 100;
+const honestNames = ['Signed up', 'Bought', 'Signed out'];
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-names-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Sends new names from addresses of one IPv6 /48, then an honest page's events from another network. */
+const attack = async (name: string, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const server = await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main, env: { TRUST_PROXY: '127.0.0.1' } });
+  const post = async (from: string, userUUID: string, eventNames: readonly string[]) => {
+    const response = await fetch(`${served.url}/event/logEvents`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': from },
+      body: JSON.stringify({
+        tokenUUID: browserToken,
+        userUUID,
+        event: eventNames.map((eventName) => ({ eventName })),
+      }),
+    });
+    return (await response.json()) as { event: { status: string }[] };
+  };
+  const read = async (at: string, fields: Record<string, string> = {}) => {
+    const asked = `${served.url}${at}?${new URLSearchParams({ tokenUUID: server, ...fields })}`;
+    const response = await fetch(asked);
+    expect(response.status).toBe(200);
+    // biome-ignore lint/suspicious/noExplicitAny: the test checks what it reads.
+    return (await response.json()) as any;
+  };
+  for (let request = 0; request < requests; request += 1) {
+    const names = Array.from({ length: namesPerRequest }, (_, nth) => `name ${request} ${nth}`);
+    await post(`2001:db8:1:${request.toString(16)}::1`, `mallory-${String(request).padStart(10, '0')}`, names);
+  }
+  const added = (await read('/account/getAccount')).account.event.length as number;
+  await post('198.51.100.7', 'visitor-0123456789', honestNames);
+  const listed = (await read('/account/getAccount')).account.event as { eventName: string }[];
+  const found = await Promise.all(honestNames.map((eventName) => read('/event/getEvent', { eventName })));
+  await stopServed(served);
+  return {
+    added,
+    honestListed: listed.filter(({ eventName }) => honestNames.includes(eventName)).length,
+    honestStored: found.filter(({ event }) => event.length === 1).length,
+  };
+};
+
+test('a sender of new names takes no event, and no place in the catalogue, from an honest page', async (context) => {
+  const all = honestNames.length;
+  expect(await attack('ours')).toEqual({ added: 20, honestListed: all, honestStored: all });
+  const weakened = await attack('weakened', changeServer(folder, 'refusing', refusingUnlistedNames));
+  expect(weakened).toEqual({ added: 500, honestListed: 0, honestStored: 0 });
+  report(context, {
+    fault: 'flood of event names',
+    count: `${requests} requests of ${namesPerRequest} new names with a page's token, from one IPv6 /48`,
+    result: `20 names added; all ${all} new names of an honest page listed, and their events found by name`,
+    weakened: `no limit, and unlisted names refused: 500 names added, ${weakened.honestStored} of ${all} events stored`,
+  });
+});
