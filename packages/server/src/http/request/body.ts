@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip, gunzip } from 'node:zlib';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
 import { toUnparsed } from './unparsed.ts';
@@ -129,10 +129,22 @@ export interface BodySource {
   readonly incoming?: IncomingMessage | undefined;
 }
 
+/**
+ * Counts the largest result of a compressed body before it is decompressed. Resolves with a function that takes this back once it is, and
+ * rejects if the body may not be decompressed.
+ */
+export type MayUnpack = (packed: Uint8Array) => Promise<() => void>;
+
 /** Decompresses a body, after reserving memory for the largest result. */
-const unpack = async (packed: Bytes, most: number, { hold, release }: BodySource): Promise<Bytes> => {
+const unpack = async (
+  packed: Bytes,
+  most: number,
+  { hold, release }: BodySource,
+  mayUnpack: MayUnpack,
+): Promise<Bytes> => {
   hold(packed.length);
   return inTurn(async () => {
+    const giveBack = await mayUnpack(packed);
     hold(most - packed.length);
     const bytes = await unzip(packed, { maxOutputLength: most }).catch((cause) => {
       if (cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
@@ -140,9 +152,22 @@ const unpack = async (packed: Bytes, most: number, { hold, release }: BodySource
       throw toUnparsed(new Refusal('invalid_encoding', { message, cause }), packed);
     });
     release(most - bytes.length);
+    giveBack();
     return bytes;
   });
 };
+
+/** The beginning of what a body decompresses to, at most 16 KiB; undefined if it is no gzip. */
+export const unpackBeginning = (packed: Uint8Array): Promise<Uint8Array | undefined> =>
+  new Promise((resolve) => {
+    const unpacking = createGunzip({ chunkSize: smallBytes });
+    unpacking.once('data', (chunk) => {
+      resolve(chunk);
+      unpacking.destroy();
+    });
+    unpacking.once('error', () => resolve(undefined)).once('end', () => resolve(undefined));
+    unpacking.end(packed);
+  });
 
 /**
  * The body as a stream of Node's. It is Node's request itself if there is one: a web stream made from that (Readable.toWeb, Node
@@ -157,7 +182,12 @@ const streamOf = (request: Request, { incoming }: BodySource): Readable => {
  * Reads a body of at most `most` bytes, both compressed and decompressed. A body whose Content-Length is larger is not read. The
  * memory of the result is reserved by `source.hold`.
  */
-export const readBody = async (request: Request, most: number, source: BodySource): Promise<Bytes> => {
+export const readBody = async (
+  request: Request,
+  most: number,
+  source: BodySource,
+  mayUnpack: MayUnpack = async () => () => {},
+): Promise<Bytes> => {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new Refusal('unsupported_media_type', { message: 'Content-Encoding may be gzip, or absent' });
@@ -168,7 +198,7 @@ export const readBody = async (request: Request, most: number, source: BodySourc
   // The header can be trusted: Node ends a body at its Content-Length.
   const isSmall = length !== undefined && length <= smallBytes;
   const bytes = await readStream(streamOf(request, source), most, isSmall ? undefined : source.arrive);
-  if (encoding !== 'identity' && bytes.length > 0) return unpack(bytes, most, source);
+  if (encoding !== 'identity' && bytes.length > 0) return unpack(bytes, most, source, mayUnpack);
   source.hold(bytes.length);
   return bytes;
 };

@@ -80,9 +80,11 @@ const parseQuery = (url: string): Given => {
   }
 };
 
-/** Decides whether a body may be read, and whether a body or a URL may be parsed. Each function rejects if not. */
+/** Decides whether a body may be read or decompressed, and whether a body or a URL may be parsed. Each function rejects if not. */
 export interface Budget {
   mayRead(bytes: number, query: Given): Promise<void>;
+  /** As MayUnpack; `mostBytes` bounds the result. */
+  mayUnpack(packed: Uint8Array, mostBytes: number, query: Given): Promise<() => void>;
   mayParse(text: Uint8Array, query: Given): Promise<void>;
 }
 
@@ -102,7 +104,8 @@ export const readInput = async (
   if (request.method !== 'POST') return query;
   const announced = Number(request.headers.get('content-length') ?? mostBytes);
   if (announced > readFreely) await budget.mayRead(announced, query);
-  const bytes = await readBody(request, mostBytes, source);
+  const mayUnpack = (packed: Uint8Array) => budget.mayUnpack(packed, mostBytes, query);
+  const bytes = await readBody(request, mostBytes, source, mayUnpack);
   if (bytes.length === 0) return query;
   if (bytes.length > parsedFreely) await budget.mayParse(bytes, query);
   try {

@@ -1,7 +1,8 @@
 /**
  * Limits the bytes that are parsed for an address without a good token. A body is parsed before its token is known, which takes up to
  * 8 ms for 64 KiB. A body over 1 KiB is parsed if the query string, the header or its text has a good token, or while its address has bytes
- * left. Once none are left, a body over 16 KiB is read only if the query string, the header or its first bytes have a good token.
+ * left. Once none are left, a body over 16 KiB is read only if the query string, the header or its first bytes have a good token. A compressed
+ * body counts as the largest permitted until it is decompressed, because a body that is too large or broken never gets parsed.
  */
 import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
@@ -11,6 +12,7 @@ import { Refusal } from '../../refusal.ts';
 import { type AddressOf, bindingsOf } from '../access/client-address.ts';
 import { type FindGood, tokensIn } from '../access/good-token.ts';
 import { createRateLimit, type RateLimits } from '../access/rate-limits.ts';
+import { unpackBeginning } from './body.ts';
 import type { Budget } from './input.ts';
 
 /** The first bytes of a body, which stay to be read again; undefined if the connection ends before any arrive. */
@@ -39,6 +41,14 @@ export const createParsingBudget = (findGood: FindGood, addressOf: AddressOf, ra
         if (outgoing) outgoing.shouldKeepAlive = false;
         throw error;
       }
+    },
+    async mayUnpack(packed, mostBytes, query) {
+      const access = await findGood(c, query, await unpackBeginning(packed));
+      if (access !== undefined && access.kind !== 'browser') return () => {};
+      const limit = access === undefined ? unproven : ofBrowsers;
+      const address = addressOf(c);
+      limit.take(address, mostBytes);
+      return () => limit.giveBack(address, mostBytes);
     },
     async mayParse(text, query) {
       const access = await findGood(c, query, text);

@@ -1,0 +1,64 @@
+// A body of 1 KB in gzip costs a server the work of 1 MB. An address must not cause more of that work than of parsing.
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { defaultRateLimits } from '../../src/http/access/rate-limits.ts';
+import { noRateLimits, openScene, type Scene } from '../fixtures/scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  // Nothing is paid back while the test runs.
+  const stopped = { perSecond: 1e-6 };
+  const { unprovenBytes, addressBytes } = defaultRateLimits;
+  scene = await openScene({
+    rateLimits: {
+      ...noRateLimits,
+      unprovenBytes: { ...unprovenBytes, ...stopped },
+      addressBytes: { ...addressBytes, ...stopped },
+    },
+  });
+});
+afterAll(() => scene.close());
+
+const attempts = 20;
+
+const send = (body: Buffer, headers: Record<string, string> = {}) =>
+  scene.send('/event/logEvents', {
+    method: 'POST',
+    body,
+    headers: {
+      'Content-Type': 'application/json',
+      'Content-Encoding': 'gzip',
+      'Content-Length': String(body.length),
+      ...headers,
+    },
+  });
+
+/** Sends bodies that are too large once they are decompressed. Returns how many were: they are refused with 413. */
+const countDecompressed = async (tokenUUID: string): Promise<number> => {
+  const bomb = gzipSync(JSON.stringify({ tokenUUID, padding: ' '.repeat(2 * 1024 * 1024) }));
+  let decompressed = 0;
+  for (let nth = 0; nth < attempts; nth += 1) {
+    const { status } = await send(bomb);
+    expect([413, 429]).toContain(status);
+    if (status === 413) decompressed += 1;
+  }
+  return decompressed;
+};
+
+// Before, all 20 of each were decompressed.
+test('decompresses one large body of an address without a token, and then none', async () => {
+  expect(await countDecompressed('browser_of_nobody')).toBe(1);
+});
+
+test('decompresses as much for a page as the page may store', async () => {
+  expect(await countDecompressed(scene.tokens.browser)).toBe(5);
+});
+
+test('decompresses what a server sends from such an address', async () => {
+  const event = [{ eventID: 1, userUUID: 'visitor-0123456789' }];
+  const withToken = gzipSync(JSON.stringify({ tokenUUID: scene.tokens.server, event }));
+  expect((await send(withToken)).status).toBe(200);
+  const authorization = { Authorization: `Bearer ${scene.tokens.server}` };
+  expect((await send(gzipSync(JSON.stringify({ event })), authorization)).status).toBe(200);
+  expect((await send(gzipSync('not JSON'), authorization)).status).toBe(400);
+});
