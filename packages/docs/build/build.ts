@@ -54,14 +54,22 @@ export const buildDocs = async (folder: string): Promise<number> => {
   return site.pages.length;
 };
 
+export const dist = fileURLToPath(new URL('../dist', import.meta.url));
+
+/** Builds into dist/, unless that is newer than its sources. Returns the number of pages, or undefined. */
+export const buildDist = async (): Promise<number | undefined> => {
+  if (isFresh(dist, sources)) return undefined;
+  const began = new Date();
+  const pages = await buildDocs(dist);
+  markBuilt(dist, began);
+  return pages;
+};
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , given] = process.argv;
-  const dist = fileURLToPath(new URL('../dist', import.meta.url));
   if (given !== undefined) console.log(`${given}: ${await buildDocs(resolve(given))} pages`);
-  else if (isFresh(dist, sources)) console.log('the documentation is newer than its sources');
   else {
-    const began = new Date();
-    console.log(`dist: ${await buildDocs(dist)} pages`);
-    markBuilt(dist, began);
+    const pages = await buildDist();
+    console.log(pages === undefined ? 'the documentation is newer than its sources' : `dist: ${pages} pages`);
   }
 }

@@ -6,23 +6,21 @@ import { errors } from '@firsthand/contract/errors';
 import { limits } from '@firsthand/contract/limits';
 import { openAPI } from '@firsthand/contract/openapi';
 import { operationNames } from '@firsthand/contract/operations';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isFresh, markBuilt } from '../../fresh.ts';
-import { buildDocs, sources } from '../build/build.ts';
+import { buildDist, dist, sources } from '../build/build.ts';
 import { manuals } from '../build/manuals.ts';
 import { createSite, searchEntries } from '../build/site.ts';
 import { createSearch } from '../src/search.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'firsthand-docs-'));
 /** The HTML of each page, by its path below /docs/. */
 const pages = new Map<string, string>();
 beforeAll(async () => {
-  await buildDocs(folder);
+  await buildDist();
   for (const within of ['', 'reference/'])
-    for (const file of readdirSync(join(folder, within)).filter((name) => name.endsWith('.html')))
-      pages.set(within + file.replace(/^index\.html$|\.html$/, ''), readFileSync(join(folder, within, file), 'utf8'));
+    for (const file of readdirSync(join(dist, within)).filter((name) => name.endsWith('.html')))
+      pages.set(within + file.replace(/^index\.html$|\.html$/, ''), readFileSync(join(dist, within, file), 'utf8'));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const guides = readdirSync(new URL('../', import.meta.url)).filter(
   (name) => name.endsWith('.md') && name !== 'README.md',
@@ -95,7 +93,7 @@ describe('the documentation', () => {
         const loaded =
           name === 'script' || name === 'img' ? attributes.src : name === 'link' ? attributes.href : undefined;
         if (['script', 'img', 'link'].includes(name)) expect(loaded, path).toMatch(/^(\.\.\/)?assets\/[\w.-]+$/);
-        if (loaded !== undefined) readFileSync(join(folder, posix.join(posix.dirname(`${path}x`), loaded)));
+        if (loaded !== undefined) readFileSync(join(dist, posix.join(posix.dirname(`${path}x`), loaded)));
       }
       expect(html, path).not.toMatch(/<script(?![^>]*\ssrc=)/);
     });
@@ -146,6 +144,8 @@ describe('the documentation', () => {
   });
 
   it('is built anew after a change only', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'firsthand-docs-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
     expect(isFresh(folder, sources)).toBe(false);
     markBuilt(folder, new Date());
     expect(isFresh(folder, sources)).toBe(true);

@@ -1,21 +1,17 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildTracker } from './build.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { buildDist, dist } from './build.ts';
 import { areRight, numberVariables } from './bundle.ts';
 import { conflictsOf } from './conflicts.ts';
 
-let folder: string;
-const read = (file: string) => readFile(join(folder, file));
+const read = (file: string) => readFile(join(dist, file));
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'firsthand-tracker-'));
-  await buildTracker(folder);
+  await buildDist();
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 test.for(['tracker.js', 'tracker.full.js', 'tracker.domains.js'])(
   '%s has its packed forms, and a name and a hash of its own',

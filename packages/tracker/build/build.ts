@@ -58,13 +58,20 @@ export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
 
 const sources = ['packages/tracker/build', 'packages/tracker/src', 'packages/contract/src'];
 
+export const dist = fileURLToPath(new URL('../dist', import.meta.url));
+
+/** Builds into dist/, unless that is newer than its sources. Returns the sizes of the scripts, or undefined. */
+export const buildDist = async () => {
+  if (isFresh(dist, sources)) return undefined;
+  const began = new Date();
+  const sizes = await buildTracker(dist);
+  markBuilt(dist, began);
+  return sizes;
+};
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const dist = fileURLToPath(new URL('../dist', import.meta.url));
-  if (isFresh(dist, sources)) console.log('the scripts are newer than their sources');
-  else {
-    const began = new Date();
-    for (const { file, bytes, brotliBytes } of await buildTracker(dist))
-      console.log(`dist/${file}: ${bytes} bytes, ${brotliBytes} as brotli`);
-    markBuilt(dist, began);
-  }
+  const sizes = await buildDist();
+  if (sizes === undefined) console.log('the scripts are newer than their sources');
+  for (const { file, bytes, brotliBytes } of sizes ?? [])
+    console.log(`dist/${file}: ${bytes} bytes, ${brotliBytes} as brotli`);
 }
