@@ -59,7 +59,7 @@ it('has everything that becomes of people, links and claims', () => {
 });
 
 it('has no address but at the domains that are for examples', () => {
-  const found = JSON.stringify(month).match(/[\w.+-]+@[\w.-]+/g) ?? [];
+  const found = JSON.stringify(month).match(/[\w.+-]@[\w.-]+/g) ?? [];
   expect(found.length).toBeGreaterThan(900);
   expect(found.filter((address) => !/@example(\.com|\.org|\.net)?$/.test(address))).toEqual([]);
 });

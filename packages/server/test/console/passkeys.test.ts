@@ -528,18 +528,20 @@ describe('an address', () => {
     return undefined;
   };
 
-  it.each<[string, string, Fields]>([
-    ['asks for challenges', 'passkeys/to-sign-in', {}],
-    ['asks for challenges to join', 'passkeys/to-join', { code: 'invitation_unknown' }],
-    ['asks for challenges to add a passkey', 'passkeys/to-add', {}],
-    ['signs in', 'sign-in', { passkey: {} }],
-    ['adds passkeys', 'passkeys/add', { passkey: {} }],
-  ])('%s at a limited rate', async (_, path, fields) => {
+  it('asks for challenges, signs in and adds passkeys at a limited rate', async () => {
     const page = { ...(await joinWithPassword()), env: addressed('192.0.2.7') };
     await spend(page);
-    const refused = await limited(() => send(path, fields, page));
-    expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect((await send(path, fields, { ...page, env: addressed('192.0.2.8') })).status).not.toBe(429);
+    for (const [path, fields] of [
+      ['passkeys/to-sign-in', {}],
+      ['passkeys/to-join', { code: 'invitation_unknown' }],
+      ['passkeys/to-add', {}],
+      ['sign-in', { passkey: {} }],
+      ['passkeys/add', { passkey: {} }],
+    ] as const) {
+      const refused = await limited(() => send(path, fields, page));
+      expect(refused?.headers.get('retry-after'), path).toMatch(/^\d+$/);
+      expect((await send(path, fields, { ...page, env: addressed('192.0.2.8') })).status, path).not.toBe(429);
+    }
   });
 
   it('joins with passkeys at a limited rate', async () => {

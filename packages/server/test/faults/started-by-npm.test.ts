@@ -1,12 +1,13 @@
 /** What the README says to run ends with the process that was started. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { start as startCommand, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { freePort } from '../tools/ports.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -86,4 +87,21 @@ test.each([
   const remaining = left();
   for (const one of remaining) process.kill(one, 'SIGKILL');
   expect([remaining.length, await isListening(port)]).toEqual([0, false]);
+});
+
+test('npm start passes SIGTERM on to the server, and ends with its exit code', async () => {
+  const { env } = temporaryDatabase();
+  // The script as it is, in a folder where there is nothing to build.
+  const empty = temporaryFolder();
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  writeFileSync(join(empty, 'package.json'), JSON.stringify({ scripts: { build: 'true', start: scripts.start } }));
+  for (const name of ['packages', 'node_modules']) symlinkSync(join(root, name), join(empty, name));
+  const npm = startCommand('npm', ['start'], { ...env, PORT: '0', LOG_LEVEL: 'info' }, empty);
+  onTestFinished(() => void npm.child.kill('SIGKILL'));
+  const [, url = ''] = await npm.says(/"address":"([^"]+)"/);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  npm.child.kill('SIGTERM');
+  await npm.says(/"msg":"stopped"/);
+  expect((await npm.ended).code).toBe(0);
+  await expect(fetch(`${url}/readyz`)).rejects.toThrow();
 });

@@ -1,23 +1,13 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { serve } from '../../src/serving/serve.ts';
-import {
-  firsthandJSON,
-  spawnFirsthand,
-  start,
-  startServer,
-  temporaryDatabase,
-  temporaryFolder,
-} from '../fixtures/command.ts';
+import { firsthandJSON, spawnFirsthand, startServer, temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, operatorToken, serveHere, userUUID } from '../fixtures/serving.ts';
-
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 describe('SIGTERM', () => {
   it('under load: every request is answered or not begun, and what was answered is there', async () => {
@@ -52,7 +42,7 @@ describe('SIGTERM', () => {
     expect(performance.now() - began).toBeLessThan(60_000);
     expect(broken).toEqual([]);
 
-    const again = await startServer(env);
+    const again = await serveHere(env);
     const client = createClient({ url: again.url, token: serverTokenUUID });
     const kept = new Set<string>();
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
@@ -77,27 +67,7 @@ describe('SIGTERM', () => {
     // As it does after a stop that has come to its own end.
     expect(server.written()).not.toMatch(/"msg":"stopped"/);
   });
-
-  it('reaches the server through npm start', async () => {
-    const { env } = temporaryDatabase();
-    // The script as it is, in a folder where there is nothing to build.
-    const folder = temporaryFolder();
-    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { build: 'true', start: scripts.start } }));
-    for (const name of ['packages', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
-    const npm = start('npm', ['start'], { ...env, PORT: '0', LOG_LEVEL: 'info' }, folder);
-    onTestFinished(() => void npm.child.kill('SIGKILL'));
-    const [, url = ''] = await npm.says(/"address":"([^"]+)"/);
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    npm.child.kill('SIGTERM');
-    await npm.says(/"msg":"stopped"/);
-    expect((await npm.ended).code).toBe(0);
-    await expect(fetch(`${url}/readyz`)).rejects.toThrow();
-  });
 });
-
-/** What follows the log line that says the version. */
-const afterFirstLine = (text: string): string => text.slice(text.indexOf('\n') + 1);
 
 describe('a second server on the same file', () => {
   it('is refused soon', async () => {
@@ -108,41 +78,35 @@ describe('a second server on the same file', () => {
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 
-  it('ends with one line and not with 0', async () => {
+  it('ends with one line after that of its version, and not with 0', async () => {
     const { env } = temporaryDatabase();
     await serveHere(env);
     const { code, stdout, stderr } = await spawnFirsthand(['serve', '--port', '0'], env).ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(afterFirstLine(stderr)).toMatch(/^firsthand: [^\n]+ is being served already: [^\n]+\n$/);
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    const [first = '', ...others] = stderr.split('\n');
+    expect(JSON.parse(first)).toMatchObject({ level: 'info', msg: 'starting', version, node: process.versions.node });
+    expect(others).toEqual([expect.stringMatching(/^firsthand: .+ is being served already: /), '']);
   });
 });
 
-it('says who has the port', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void other.close());
-  await once(other, 'listening');
-  const { port } = other.address() as { port: number };
-  const { path, env } = temporaryDatabase();
-  const { code, stderr } = await spawnFirsthand(['serve', '--port', String(port)], env).ended;
-  expect(readdirSync(dirname(path))).toEqual([]);
-  expect(code).toBe(1);
-  expect(afterFirstLine(stderr)).toBe(
-    `firsthand: cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another PORT\n`,
-  );
-});
+describe('a port that another program has', () => {
+  const takePort = async (): Promise<number> => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    return (other.address() as { port: number }).port;
+  };
 
-it('says so of the port of metrics, before it makes a database', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void other.close());
-  await once(other, 'listening');
-  const { port } = other.address() as { port: number };
-  const { path, env } = temporaryDatabase();
-  const { code, stderr } = await spawnFirsthand(['serve', '--port', '0', '--metrics-port', String(port)], env).ended;
-  expect(readdirSync(dirname(path))).toEqual([]);
-  expect(code).toBe(1);
-  expect(afterFirstLine(stderr)).toBe(
-    `firsthand: cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another METRICS_PORT\n`,
-  );
+  it.each(['PORT', 'METRICS_PORT'])('is named, with %s, before a database is made', async (setting) => {
+    const port = await takePort();
+    const { path, env } = temporaryDatabase();
+    const serving = serveHere({ ...env, [setting]: String(port) });
+    await expect(serving).rejects.toThrow(
+      `cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another ${setting}`,
+    );
+    expect(readdirSync(dirname(path))).toEqual([]);
+  });
 });
 
 it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
@@ -152,15 +116,6 @@ it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
   await first.close();
   const second = await serveHere(env);
   expect((await createAccount(second.url)).status).toBe('200');
-});
-
-it('serve says its version in its first log line', async () => {
-  const { env } = temporaryDatabase();
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  // No address of this machine, so that it ends at once.
-  const { stderr } = await spawnFirsthand(['serve', '--host', '192.0.2.1', '--port', '0'], env).ended;
-  const [first = ''] = stderr.split('\n');
-  expect(JSON.parse(first)).toMatchObject({ level: 'info', msg: 'starting', version, node: process.versions.node });
 });
 
 it('serve prints no token, and has no demo page', async () => {
