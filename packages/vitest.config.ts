@@ -40,7 +40,7 @@ const faultsMeasured = [
 /** The front door where it meets the database, for the store that TEST_STORE names (test/fixtures/database.ts). */
 const frontDoor = [
   'packages/server/src/http/operations/{accounts/accounts,contact-batch,contacts,events,stream}.test.ts',
-  'packages/server/test/{browser-token,identity-agreement,operations,refused,reports}.test.ts',
+  'packages/server/test/{browser-token,identity-agreement,operations,refused,report-histories,reports}.test.ts',
 ];
 /** Signing in, which no segment of events changes. */
 const consoleDoor = ['packages/server/test/console/{members,passkeys,sessions}.test.ts'];

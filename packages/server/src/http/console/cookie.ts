@@ -54,7 +54,7 @@ export const isFromConsole = (headers: Headers): boolean => {
   const site = headers.get('sec-fetch-site');
   if (site !== null) return site === 'same-origin';
   const origin = headers.get('origin');
-  return origin === null || (URL.canParse(origin) && new URL(origin).host === headers.get('host'));
+  return origin === null || (URL.canParse(origin) && new URL(origin).host === headers.get('host')?.toLowerCase());
 };
 
 export const cookiesIn = (headers: Headers): (readonly [name: string, value: string])[] =>

@@ -5,9 +5,9 @@ import { type SQL, sql, texts } from '../sql.ts';
 /** Of a URL; in the same words as in RE2 (https://github.com/google/re2/wiki/Syntax), whose time grows with the length alone. */
 const pattern = '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(\\[[0-9A-Fa-f:.]+\\]|[^/?#:@[\\]]+)';
 
-/** The host in a URL; NULL when there is none, and when it is of an own site. */
+/** The host in a URL, in lower case as in RFC 3986 section 6.2.2.1; NULL when there is none, and when it is of an own site. */
 export const referrerHostOf = (url: SQL, { hosts, suffixes }: OwnSites): SQL => {
-  const host = sql`nullif(regexp_extract(${url}, ${pattern}, 1), '')`;
+  const host = sql`nullif(lower(regexp_extract(${url}, ${pattern}, 1)), '')`;
   if (hosts.length + suffixes.length === 0) return host;
   return sql`list_transform([${host}], lambda host: CASE WHEN list_contains(${texts(hosts)}, host)
     OR len(list_filter(${texts(suffixes)}, lambda suffix: ends_with(host, suffix))) > 0 THEN NULL ELSE host END)[1]`;

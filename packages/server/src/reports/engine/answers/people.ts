@@ -12,11 +12,12 @@ import { createScope } from './scope.ts';
 const time = sql`"eventTime"`;
 
 /** Whether a row is of the group. */
-const isGroup = ({ values }: Group): SQL =>
+const isGroup = ({ dimensions, values }: Group): SQL =>
   and(
-    values.map((value, index) => {
-      const key = name(`d${index}`);
-      return value === null ? sql`${key} IS NULL` : sql`${key}::VARCHAR = ${value}`;
+    dimensions.map((dimension, index) => {
+      const [key, value] = [name(`d${index}`), values[index] ?? null];
+      if (value === null) return sql`${key} IS NULL`;
+      return sql`${key}::VARCHAR = ${'own' in dimension ? value.toLowerCase() : value}`;
     }),
   );
 
