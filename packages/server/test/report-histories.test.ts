@@ -2,15 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Refusal } from '../src/refusal.ts';
 import type { Question } from '../src/reports/questions.ts';
 import { createReports, type FiledReports } from '../src/reports/reports.ts';
 import { openStore } from '../src/store/open.ts';
-import type { Store, StoredEvent } from '../src/store/store.ts';
+import type { Store } from '../src/store/store.ts';
 import { arrangement, newDatabaseURL } from './fixtures/database.ts';
 import { reportPatience } from './fixtures/patience.ts';
-import { createFedAccount } from './fixtures/reports/fed-account.ts';
+import { createFedAccount, expectAgreement } from './fixtures/reports/fed-account.ts';
 import { question as anyQuestion, events, type Happened } from './fixtures/reports/random-questions.ts';
 import { answerOfModel } from './fixtures/reports/report-model.ts';
 import { rounded } from './fixtures/reports/test-reports.ts';
@@ -30,10 +32,10 @@ type Action =
   | { readonly do: 'erase'; readonly contact: number };
 
 const is = <Name extends string>(name: Name) => fc.constant(name);
-const user = fc.integer({ min: 1, max: 5 });
-const contact = fc.integer({ min: 1, max: 4 });
+const anyUser = fc.integer({ min: 1, max: 5 });
+const anyContact = fc.integer({ min: 1, max: 4 });
 const log = fc.record({ do: is('log'), events });
-const erase = { weight: 1, arbitrary: fc.record({ do: is('erase'), contact }) };
+const erase = { weight: 1, arbitrary: fc.record({ do: is('erase'), contact: anyContact }) };
 /** Pages log all events, and each browser signs in as one contact. */
 const ofWebsite: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -43,16 +45,16 @@ const ofWebsite: fc.Arbitrary<Action> = fc.oneof(
       events: action.events.map((event) => ({ ...event, contact: 0, user: event.user || 1 })),
     })),
   },
-  { weight: 4, arbitrary: user.map((one) => ({ do: 'identify' as const, user: one, contact: Math.ceil(one / 2) })) },
+  { weight: 4, arbitrary: anyUser.map((one) => ({ do: 'identify' as const, user: one, contact: Math.ceil(one / 2) })) },
   erase,
 );
 const ofServers: fc.Arbitrary<Action> = fc.oneof(
   { weight: 8, arbitrary: log },
-  { weight: 2, arbitrary: fc.record({ do: is('identify'), user, contact }) },
-  { weight: 3, arbitrary: fc.record({ do: is('link'), user, contact }) },
-  { weight: 1, arbitrary: fc.record({ do: is('unlink'), user }) },
-  { weight: 1, arbitrary: fc.record({ do: is('merge'), contact, other: contact }) },
-  { weight: 1, arbitrary: fc.record({ do: is('unmerge'), other: contact }) },
+  { weight: 2, arbitrary: fc.record({ do: is('identify'), user: anyUser, contact: anyContact }) },
+  { weight: 3, arbitrary: fc.record({ do: is('link'), user: anyUser, contact: anyContact }) },
+  { weight: 1, arbitrary: fc.record({ do: is('unlink'), user: anyUser }) },
+  { weight: 1, arbitrary: fc.record({ do: is('merge'), contact: anyContact, other: anyContact }) },
+  { weight: 1, arbitrary: fc.record({ do: is('unmerge'), other: anyContact }) },
   erase,
 );
 const pastOf = (action: fc.Arbitrary<Action>) =>
@@ -66,9 +68,10 @@ const createHistory = async (store: Store) => {
   const numbers = new Map<number, number>();
   for (const nth of [1, 2, 3, 4]) {
     const { contactUUID } = await site.server.createContact({ userUUID: null, address: addressOf(nth) });
-    const [number] = await store.numberContacts({ account: site.account, contactUUIDs: [contactUUID] });
     contactUUIDs.set(nth, contactUUID);
-    numbers.set(nth, number as number);
+    const known = new Set(numbers.values());
+    const { contacts } = await store.feedContacts({ account: site.account, conditions: [{}], beyond: null, most: 100 });
+    numbers.set(nth, contacts[0]?.find((number) => !known.has(number)) as number);
   }
   const uuidOf = (nth: number) => contactUUIDs.get(nth) as string;
   /** What is refused changes nothing, such as logging with an erased contact. */
@@ -98,7 +101,7 @@ const createHistory = async (store: Store) => {
         return site.erase(uuidOf(action.contact));
     }
   };
-  return { site, numbers, act: (action: Action) => act(action).catch(() => undefined) };
+  return { site, numbers, act: (action: Action) => insist(() => act(action)).catch(() => undefined) };
 };
 
 /** The same question about contacts that have other numbers. */
@@ -110,27 +113,32 @@ const renumbered = <Value>(value: Value, numberOf: (contact: number) => number):
 };
 
 /** What the store lists, with owners as getEvent answers them. The feed gives users and contacts their numbers only. */
-const listedIn = async ({ store, account, events: list }: Site) => {
-  const [listed, fed] = [await list(), await createFedAccount(store, account).read()];
-  expect(fed.map(({ sequence }) => sequence)).toEqual(listed.map(({ sequence }) => sequence));
-  const owners = [...new Set(listed.map(({ contactUUID }) => contactUUID))].filter(Boolean);
-  const numbers = new Map<string, number>();
-  for (const contactUUID of owners) {
-    const [number] = await store.numberContacts({ account, contactUUIDs: [contactUUID] });
-    numbers.set(contactUUID, number as number);
-  }
-  const toModel = ({ sequence, eventID, eventTime, attributes }: StoredEvent, nth: number) => {
-    const { user: one, contact: with_ } = fed[nth] as (typeof fed)[number];
-    return { sequence, user: one, contact: with_, eventID, eventTime, attributes: new Map(attributes) };
-  };
-  const persons = new Map(listed.map(({ sequence, contactUUID }) => [sequence, numbers.get(contactUUID)]));
+const listedIn = async (site: Site) => {
+  const fed = createFedAccount(site.store, site.account);
+  await expectAgreement(fed, site);
+  const [listed, numbered] = [await site.events(), await fed.read()];
+  const owners = new Map(numbered.map(({ sequence, owner }) => [sequence, owner]));
   return {
-    events: listed.map(toModel),
-    personOf: ({ sequence, user: one }: { readonly sequence: number; readonly user: number }) => {
-      const owner = persons.get(sequence);
-      return owner === undefined ? `user ${one}` : `contact ${owner}`;
+    events: listed.map(({ eventID, eventTime, attributes }, nth) => {
+      const { sequence, user, contact } = numbered[nth] as (typeof numbered)[number];
+      return { sequence, user, contact, eventID, eventTime, attributes: new Map(attributes) };
+    }),
+    personOf: ({ sequence, user }: { readonly sequence: number; readonly user: number }) => {
+      const owner = owners.get(sequence) ?? null;
+      return owner === null ? `user ${user}` : `contact ${owner}`;
     },
   };
+};
+
+/** A busy machine may be too slow for the time limits of the store. */
+const insist = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.retryAfterSeconds === undefined) throw error;
+      await wait(1_000);
+    }
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'firsthand-reports-'));
@@ -166,8 +174,8 @@ test('answers about any history as the model does', async () => {
   let histories = 0;
   const ask = async (site: Site, question: Question, numbers: ReadonlyMap<number, number>): Promise<void> => {
     const numbered = { ...renumbered(question, (nth) => numbers.get(nth) as number), account: site.account };
-    const { answer } = await reports.ask(numbered);
-    const listed = await listedIn(site);
+    const { answer } = await insist(() => reports.ask(numbered));
+    const listed = await insist(() => listedIn(site));
     expect(rounded(answer)).toEqual(rounded(answerOfModel(numbered, listed.events, listed.personOf)));
   };
   await fc.assert(
@@ -177,7 +185,7 @@ test('answers about any history as the model does', async () => {
         await reports.close();
         reports = open();
       }
-      const { site, numbers, act } = await createHistory(store);
+      const { site, numbers, act } = await insist(() => createHistory(store));
       for (const [actions, asked] of steps) {
         for (const action of actions) await act(action);
         await ask(site, asked, numbers);

@@ -129,6 +129,16 @@ describe(guide, () => {
     expect(printed).toContain('attr:plan,events,users,people,sessions');
   });
 
+  test('its reads take GET only', async () => {
+    const { env } = await open();
+    const response = await fetch(`${env.FIRSTHAND_URL}/report/reportTotals`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${env.SERVER_TOKEN}`, 'Content-Type': 'application/json' },
+      body: '{}',
+    });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, expect.stringContaining('GET')]);
+  });
+
   test('shows a response for each request but one', () => {
     expect(requests).toHaveLength(questions.length);
     expect(blocks.filter(({ language }) => language === 'json')).toHaveLength(questions.length - 1);

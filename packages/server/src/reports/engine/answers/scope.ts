@@ -122,7 +122,6 @@ export const createScope = (source: Source, question: Question) => {
   return {
     text,
     number,
-    eventID,
     kind,
     meets,
     /** Whether the question's own condition is met. */

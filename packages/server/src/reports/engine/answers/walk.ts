@@ -29,30 +29,13 @@ export const writeSteps = (source: Source, question: FunnelSteps, sessions: Sess
   return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(meetsAny(question.steps))}`, sessions });
 };
 
-/** Greater eventIDs are rare: an event type gets the next free number. */
-const mostEventID = 65_535;
-
-/**
- * For each eventID a bit for each step that its events meet, the first step lowest; null when the steps have other conditions. DuckDB takes
- * twice as long to compare eventIDs as to return them.
- */
-const tableOfSteps = (steps: readonly Condition[]): Uint8Array | null => {
-  const ofSteps = steps.map((step) => ('eventIDs' in step ? step.eventIDs : [Infinity]));
-  const greatest = Math.max(0, ...ofSteps.flat());
-  if (greatest > mostEventID) return null;
-  const table = new Uint8Array(greatest + 1);
-  for (const [step, eventIDs] of ofSteps.entries())
-    for (const eventID of eventIDs) table[eventID] = (table[eventID] as number) | (1 << step);
-  return table;
-};
-
 /** The part of the memory that the walk may take. */
 const mostOfMemory = 0.25;
 
 /** A query begins, and is cancelled, between them. */
 const chunksAtOnce = 4;
 
-/** Columns of events: holder, sequence, time, their eventID or which steps they meet, and the session if that is the unit. */
+/** Columns of events: holder, sequence, time, the steps that they meet, and the session if that is the unit. */
 type Chunk = readonly [Int32Array, Float64Array, Float64Array, Int32Array, Float64Array?];
 
 const areInOrder = (chunks: readonly Chunk[]): boolean => {
@@ -79,8 +62,6 @@ export const walk = async (
   if (bytes > mostOfMemory * source.memoryBytes) return null;
   const progress = createProgress(steps.length, withinMilliseconds, units);
   const personOf = await createPersonLookup(connection, source);
-  const table = tableOfSteps(steps);
-  const bits = steps.map((step, index) => [step, 1 << index] as const);
   const parts = source.parts([]).length;
   let order = nothing;
   const read = (part: number) => {
@@ -89,12 +70,9 @@ export const walk = async (
     scope.add('holder', holderOfEvent);
     scope.add('sequence', sql`sequence`);
     scope.add('time', sql`"eventTime"`);
-    const met = () =>
-      sql`${list(
-        bits.map(([step, bit]) => sql`${scope.meets(step)}::INTEGER * ${bit}`),
-        ' + ',
-      )}`;
-    scope.add('meets', table ? scope.eventID() : met());
+    // A bit for each step, the first one lowest.
+    const bits = steps.map((step, index) => sql`${scope.meets(step)}::INTEGER * ${1 << index}`);
+    scope.add('meets', sql`${list(bits, ' + ')}`);
     const where = sql`${scope.matched} AND ${scope.meets(meetsAny(steps))}`;
     const session = sessions ? clause`, session::DOUBLE` : nothing;
     return runForNumbers(
@@ -119,8 +97,12 @@ export const walk = async (
       if (index % chunksAtOnce === 0) await immediate();
       for (let row = 0; row < times.length; row += 1) {
         const person = personOf(holders[row] as number, sequences[row] as number);
-        const meets = table ? (table[met[row] as number] as number) : (met[row] as number);
-        progress.tell(ofSession ? (ofSession[row] as number) : person, person, times[row] as number, meets);
+        progress.tell(
+          ofSession ? (ofSession[row] as number) : person,
+          person,
+          times[row] as number,
+          met[row] as number,
+        );
       }
     }
   }

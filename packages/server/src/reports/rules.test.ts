@@ -1,0 +1,75 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { createFeed, type NewModelEvent } from '../../test/fixtures/reports/model-feed.ts';
+import { createTestReports } from '../../test/fixtures/reports/test-reports.ts';
+import type { AnswerTo, FunnelQuestion, PeopleQuestion, TotalsQuestion } from './questions.ts';
+
+const minute = 60_000;
+const halfHour = 30 * minute;
+const to = 100 * halfHour;
+const base = { account: 0, from: 0, to, robots: false, condition: null };
+const totals: TotalsQuestion = { ...base, report: 'totals', value: 'amount', edges: [0, to] };
+
+const { add, ask, close } = createTestReports();
+afterAll(close);
+
+/** The account of one visitor with these events. */
+const log = (...events: Partial<NewModelEvent & { amount: string }>[]): number => {
+  const world = createFeed();
+  world.log(
+    events.map(({ amount, ...event }) => ({
+      ...{ user: 1, contact: 0, eventID: 1, eventTime: 0 },
+      attributes: new Map(amount === undefined ? [] : [['amount', amount]]),
+      ...event,
+    })),
+  );
+  return add(world);
+};
+
+describe('a report', () => {
+  test('begins a session after exactly 30 minutes, and cuts a session at from', async () => {
+    const account = log({}, { eventTime: halfHour - 1 }, { eventTime: 2 * halfHour - 1 });
+    const sessions = async (from: number) =>
+      ((await ask({ ...totals, account, from, edges: [from, to] })) as AnswerTo<TotalsQuestion>).total;
+    expect(await sessions(0)).toMatchObject({ events: 3, sessions: 2 });
+    expect(await sessions(minute)).toMatchObject({ events: 2, sessions: 2 });
+  });
+
+  test('counts 1e2 and -0.5 as numbers, and neither 007 nor 1,5 nor .5, and interpolates percentiles', async () => {
+    const amounts = ['1e2', '-0.5', '007', '1,5', '.5', '+1', ' 1', '0x10', '1e100'];
+    const account = log(...amounts.map((amount) => ({ amount })));
+    const { total } = (await ask({ ...totals, account })) as AnswerTo<TotalsQuestion>;
+    expect(total.value).toMatchObject({ count: 2, sum: 99.5, median: 49.75 });
+    expect(total.value?.p95).toBeCloseTo(94.975);
+  });
+
+  test('takes events of one millisecond in the order in which they were stored', async () => {
+    const steps = [{ eventIDs: [1] }, { eventIDs: [2] }];
+    const funnel: FunnelQuestion = { ...base, report: 'funnel', steps, withinMilliseconds: 0, per: 'person' };
+    const stepsOf = async (...eventIDs: number[]) =>
+      (
+        (await ask({
+          ...funnel,
+          account: log(...eventIDs.map((eventID) => ({ eventID }))),
+        })) as AnswerTo<FunnelQuestion>
+      ).steps;
+    expect([await stepsOf(1, 2), await stepsOf(2, 1)]).toEqual([
+      [1, 1],
+      [1, 0],
+    ]);
+  });
+
+  test('counts all events of the people of a step that meet the filter, whatever step they are of', async () => {
+    const account = log({}, { eventID: 2, eventTime: 1 }, { eventID: 3, eventTime: 2, amount: '5' });
+    const of = { kind: 'step', step: 1, dropped: false, withinMilliseconds: to, per: 'person' } as const;
+    const people = (condition: PeopleQuestion['condition']): PeopleQuestion => ({
+      ...base,
+      condition,
+      account,
+      report: 'people',
+      of: { ...of, steps: [{ eventIDs: [1] }, { eventIDs: [2] }] },
+      ...{ usersAtLeast: 0, limit: 9, beyond: null, until: null },
+    });
+    expect(await ask(people(null))).toMatchObject({ people: [{ events: 3 }] });
+    expect(await ask(people({ eventIDs: [1, 2] }))).toMatchObject({ people: [{ events: 2 }] });
+  });
+});
