@@ -24,6 +24,8 @@ export const session = signal<Session | null | undefined>(undefined);
 export const sessions = signal<readonly Session[]>([]);
 /** Why the page asks to sign in again, where there is a reason. */
 export const signedOutBecause = signal('');
+/** The account of the session that has ended. */
+let endedAccount: string | undefined;
 /** Whether somebody who is signed in wants to sign in to another account as well. */
 export const isAdding = signal(false);
 
@@ -119,8 +121,8 @@ const show = async (begun: Session): Promise<string> => {
 
 /** Signs in. Returns why not; '' if it worked. */
 export const signIn = async (proof: Proof): Promise<string> => {
-  // A password may be that of members of several accounts: the one of the address comes first.
-  const { problem, answer } = await attempt('sign-in', { ...proof, accountUUID: named() ?? undefined });
+  // A password may be that of members of several accounts: the one that the page shows or showed comes first.
+  const { problem, answer } = await attempt('sign-in', { ...proof, accountUUID: named() ?? endedAccount });
   return problem || show(answer.session);
 };
 
@@ -170,6 +172,7 @@ export const signOut = async ({ all = false } = {}): Promise<void> => {
   const { isOK, status, answer } = await send('sign-out', 'POST', { all });
   if (!isOK && status !== 401) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
   if (!all && sessions.peek().length > 1) return leave();
+  endedAccount = session.peek()?.accountUUID;
   sessions.value = [];
   session.value = null;
 };
@@ -178,6 +181,7 @@ export const signOut = async ({ all = false } = {}): Promise<void> => {
 export const noteSignedOut = (): void => {
   const ended = session.peek();
   if (!ended) return;
+  endedAccount = ended.accountUUID;
   sessions.value = sessions.peek().filter(({ sessionID }) => sessionID !== ended.sessionID);
   signedOutBecause.value = 'Your session has ended. Sign in again; you will come back to this page.';
   session.value = null;

@@ -162,9 +162,11 @@ export const operations = {
   }),
   removeMember: post({
     summary: 'Remove a member, with the name and e-mail address. Open sessions of the member end at once.',
-    details: 'Tokens and share links that the member created go on working.',
+    details:
+      'Tokens, share links and open invitations that the member created stay valid unless `descendants` is true. Browser tokens stay valid in either case, because pages use them, and so do members who were invited and have joined.',
     paths: ['/account/removeMember'],
     tokens: owners,
+    example: ['descendants'],
     refuses: ['unknown_member'],
     input: members.removeMemberInput,
     output: members.removeMemberOutput,

@@ -128,6 +128,7 @@ export const createApp = ({
   serviceFacts = noFacts,
 }: AppOptions): Hono => {
   const addressOf = createAddressOf(trustProxy);
+  const prefixOf = createAddressOf(trustProxy, { bits: 48 });
   const authenticate = createAuthentication({
     store,
     addressOf,
@@ -153,14 +154,15 @@ export const createApp = ({
     budgetOf: createParsingBudget(findGood, addressOf, rateLimits),
     now,
   };
-  const agentOf = createAgentOf(countryOf, createRequestAddress(trustProxy));
+  const requestAddress = createRequestAddress(trustProxy);
+  const agentOf = createAgentOf(countryOf, requestAddress);
   const refusedOrigins = createRefusedOrigins();
   const operationRoute = createOperationRoute({
     ...reading,
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
     noticeProxy: createProxyNotice(trustProxy, log, store, now),
     senderOf: (c) => senderNumber(addressOf(c)),
-    networkOf: createAddressOf(trustProxy, { bits: 48 }),
+    networkOf: prefixOf,
     agentOf,
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
@@ -182,12 +184,15 @@ export const createApp = ({
       ...reading,
       store,
       addressOf,
+      prefixOf,
+      requestAddress,
       codes: signInCodes,
       passwords,
       passkeys,
       passwordLimits: {
         all: createRateLimit(passwordRates.all),
         failed: createRateLimit(passwordRates.failed),
+        allOfPrefix: createRateLimit(passwordRates.allOfPrefix),
         failedOfEmailaddress: createRateLimit(passwordRates.failedOfEmailaddress),
       },
       unknownCodes: createRateLimit(rateLimits.unknownToken),

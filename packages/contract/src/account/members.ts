@@ -81,5 +81,19 @@ export const listMembersOutput = answer({
 export const updateMemberInput = z.object({ ...which, memberID: field.memberID, memberRole: role });
 export const updateMemberOutput = answer({ memberID: told(field.memberID), memberRole: toldRole });
 
-export const removeMemberInput = z.object({ ...which, memberID: field.memberID });
-export const removeMemberOutput = answer({ memberID: told(field.memberID) });
+export const removeMemberInput = z.object({
+  ...which,
+  memberID: field.memberID,
+  descendants: field.described(
+    field.optional(field.flag),
+    'Also revokes the viewer, editor and server tokens that the member created, directly or not, the share links, and the open invitations.',
+    true,
+  ),
+});
+export const removeMemberOutput = answer({
+  memberID: told(field.memberID),
+  descendants: count(
+    'With descendants=true: the number of tokens that the member had created, directly or not, and that were revoked.',
+    0,
+  ).optional(),
+});

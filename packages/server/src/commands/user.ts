@@ -35,6 +35,7 @@ export const define = (command: Command): void => {
     .action(changeRole);
   addDatabase(command.command('remove <e-mail>').description('remove a person: open sessions end at once'))
     .option('--account <accountUUID>', 'the account; the only one if there is no other')
+    .option('--descendants', 'also revoke the secret tokens, share links and open invitations that the person made')
     .action(remove);
 };
 
@@ -103,13 +104,17 @@ const changeRole = async (emailaddress: string, options: Options & { readonly ro
   printLine(`${emailaddress} is ${role} now, in open sessions too`);
 };
 
-const remove = async (emailaddress: string, options: Options): Promise<void> => {
-  const { memberID } = await withMember(emailaddress, options, async (store, found) => {
-    await store.removeMember({ ...found, time: Date.now() });
-    return found;
-  });
-  if (options.json) return printJSON({ memberID, status: '200' });
+const remove = async (emailaddress: string, options: Options & { readonly descendants?: boolean }): Promise<void> => {
+  const { descendants } = options;
+  const { memberID, tokens, shareLinks } = await withMember(emailaddress, options, async (store, found) => ({
+    ...found,
+    ...(await store.removeMember({ ...found, descendants, time: Date.now() })),
+  }));
+  if (options.json)
+    return printJSON({ memberID, ...(descendants && { descendants: tokens, shareLinks }), status: '200' });
   printLine(`${emailaddress} can no longer sign in; open sessions have ended`);
+  for (const tokenID of tokens) printLine(`${tokenID}, which the person created, was revoked too`);
+  for (const shareID of shareLinks) printLine(`${shareID}, a share link of the person, was revoked too`);
 };
 
 const list = async (options: Options): Promise<void> => {

@@ -12,6 +12,7 @@ export const exportedTables = [
   'audit',
   'catalogue',
   'member',
+  'known_network',
   'passkey',
   'report_segment',
   'report_view',

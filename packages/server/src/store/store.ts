@@ -12,6 +12,7 @@
  * | token           | authorizes requests; its kind is browser (public), viewer, editor, server or operator; live: not revoked or expired |
  * | session         | a token that a cookie of the console has; it ends with the token that made it                               |
  * | member          | a person who may sign in to the console; its access is a token whose text nobody knows, which makes its sessions |
+ * | known network   | a network from which a member signed in with a password, as a keyed hash: the pair is stored for 30 days     |
  * | passkey         | the public key of a credential with which a member signs in                                                  |
  * | user            | one browser, named by its userUUID                                                                          |
  * | contact         | a person, found by external ID (the customer's own) or e-mail address                                      |
@@ -94,7 +95,7 @@ export interface Store extends ReportFeed, ReportNames {
   ): Promise<{ revokedTime: number; descendants: string[] }>;
   /**
    * Invites a person by e-mail address, or the member of that address again, for whom `kind` counts only until the first join. Returns
-   * the memberID and the kind that it has. Throws Refusal('invalid_field') when the address is new and the account has
+   * the memberID and the kind that it has. Throws Refusal('invalid_token') when `by` is no longer live, and Refusal('invalid_field') when the address is new and the account has
    * `limits.membersPerAccount` members.
    */
   inviteMember(request: NewInvitation): Promise<{ memberID: string; kind: TokenKind }>;
@@ -102,7 +103,7 @@ export interface Store extends ReportFeed, ReportNames {
   findInvitation(request: { hash: string; time: number }): Promise<Invitation | undefined>;
   /**
    * Takes an invitation, once: sets the name, and the password or the passkey in place of all earlier ones, and gives the member a new
-   * access, so that the open sessions end. Throws Refusal('invalid_token') when the code is not or no longer valid, and
+   * access, so that the open sessions end. The member is no longer known by any network. Throws Refusal('invalid_token') when the code is not or no longer valid, and
    * Refusal('invalid_field') when there is a passkey of this credential.
    */
   joinMember(request: {
@@ -116,16 +117,32 @@ export interface Store extends ReportFeed, ReportNames {
     time: number;
   }): Promise<{ account: number; memberID: string; access: SignedIn }>;
   /**
-   * Returns the members with this e-mail address who have a password: that of the named account first, then who signed in last; at most
-   * `most`.
+   * Returns the members with this e-mail address who have a password, at most one for each account: that of the named account first, then
+   * who signed in last. Says which of them are known by the hash of a network.
    */
-  findMembers(request: { emailaddress: string; accountUUID?: string | undefined; most: number }): Promise<SigningIn[]>;
+  findMembers(request: {
+    emailaddress: string;
+    accountUUID?: string | undefined;
+    network: string;
+    time: number;
+  }): Promise<SigningIn[]>;
+  /**
+   * Notes that members are known by the hash of a network: for 30 days, and for at most 20 networks of each member, the latest. Members
+   * that are gone are skipped.
+   */
+  noteKnownNetwork(request: { memberIDs: readonly string[]; network: string; time: number }): Promise<void>;
   /** Lists the members of an account, sorted by e-mail address. */
   listMembers(request: { account: number }): Promise<Member[]>;
   /** Changes what a member may do, for the open sessions too. */
   updateMember(request: Change & { account: number; memberID: string; kind: TokenKind }): Promise<void>;
-  /** Removes a member: nothing but its access remains, which is revoked. */
-  removeMember(request: Change & { account: number; memberID: string }): Promise<void>;
+  /**
+   * Removes a member: nothing but its access remains, which is revoked. With `descendants`, also revokes the tokens that the member made,
+   * directly or not, except browser tokens, which are in pages and give no access, and ends the share links and open invitations. Members
+   * whom it invited stay, with all that they made.
+   */
+  removeMember(
+    request: Change & { account: number; memberID: string; descendants?: boolean | undefined },
+  ): Promise<RevokedWithMember>;
 
   // Passkeys
   /** Returns the key that seals challenges: all servers of a database have the same one. */
@@ -188,8 +205,8 @@ export interface Store extends ReportFeed, ReportNames {
   /** Records when a link was last used. A time before the recorded one changes nothing. */
   noteShareLinkUse(request: { shareID: string; time: number }): Promise<void>;
   /**
-   * Deletes share links that have ended, and sessions of the console that ended a day ago. Keeps sessions that something names, such as
-   * the audit log, and the newest of each token, which says when a member last signed in. Deletes at most `most` links, and looks at as many
+   * Deletes share links and known networks that have ended, and sessions of the console that ended a day ago. Keeps sessions that something names, such as
+   * the audit log, and the newest of each token, which says when a member last signed in. Deletes at most `most` links and networks, and looks at as many
    * tokens, from the one after `after` on. `next` is the last one; null: it was the last of all, and no link is left to delete.
    */
   deleteEnded(request: {
@@ -379,8 +396,15 @@ export interface NewInvitation extends Change {
 }
 
 export interface Invitation extends Pick<Member, 'memberID' | 'emailaddress' | 'memberName' | 'kind'> {
+  readonly account: number;
   readonly accountUUID: string;
   readonly accountName: string;
+}
+
+/** What was revoked with a member: tokenIDs and shareIDs. */
+export interface RevokedWithMember {
+  readonly tokens: readonly string[];
+  readonly shareLinks: readonly string[];
 }
 
 /** The access of a member: a token whose text nobody knows, which makes the member's sessions. */
@@ -393,6 +417,9 @@ export interface SignedIn {
 /** What signing in needs to know of a member. */
 export interface SigningIn extends SignedIn {
   readonly account: number;
+  readonly memberID: string;
+  /** Whether the member has signed in from the network. */
+  readonly isKnown: boolean;
   /** The hash of the password, in the form that passwords.ts made. */
   readonly password: string;
 }

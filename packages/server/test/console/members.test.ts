@@ -177,13 +177,16 @@ it('somebody who guesses codes of invitations holds up nobody who has one at the
   }
 });
 
-it('lets nobody guess on: ten failed sign-ins from an address, which count for everybody’s, and none that succeeded', async () => {
+it('lets nobody guess on: ten failed sign-ins from an address, which use up nothing of a member who is known there', async () => {
   await join();
   for (let nth = 0; nth < 12; nth += 1) expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
-  for (let nth = 0; nth < 10; nth += 1)
-    expect((await signInWith(scene, { emailaddress: `b${nth}@shop.example`, password })).status).toBe(401);
-  const limited = await signInWith(scene, { emailaddress, password });
+  const stranger = (nth: number) => signInWith(scene, { emailaddress: `b${nth}@shop.example`, password });
+  for (let nth = 0; nth < 10; nth += 1) expect((await stranger(nth)).status).toBe(401);
+  const limited = await stranger(10);
   expect([limited.status, Number(limited.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+  for (let nth = 0; nth < 10; nth += 1)
+    expect((await signInWith(scene, { emailaddress, password: 'not this one, not this' })).status).toBe(401);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(429);
   // A token still signs in.
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
@@ -215,6 +218,115 @@ it('somebody who has signed in from an address is not locked out of it by others
   const other = { emailaddress: 'nobody@shop.example', password };
   const answer = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
   expect(answer.status).toBe(401);
+});
+
+/** Sends requests from an address. */
+const signInFrom = (remoteAddress: string, fields: Fields) =>
+  signInWith(scene, { emailaddress, ...fields }, '', consoleOrigin, { incoming: { socket: { remoteAddress } } });
+
+it('counts no password that is too long', async () => {
+  await join();
+  for (let nth = 0; nth < 60; nth += 1) {
+    const { status, body } = await signInFrom('192.0.2.1', { password: 'x'.repeat(2_000) });
+    expect([status, body.error.field]).toEqual([400, 'password']);
+  }
+  expect((await signInFrom('192.0.2.1', { password })).status).toBe(200);
+});
+
+it('counts nothing of a sign-in for whose hash there is no place', async () => {
+  const scenes = scene;
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let isHeld = false;
+  const held = createPasswords({ ln: 4, r: 8, p: 1 }, async (given, salt, length, options) => {
+    if (isHeld) await finished;
+    return scryptSync(given, salt, length, options);
+  });
+  scene = await openScene({ now: () => time, consoleOrigin, passwords: held });
+  try {
+    await join();
+    isHeld = true;
+    const waiting = Array.from({ length: 10 }, (_, nth) =>
+      signInFrom(`198.51.100.${nth}`, { emailaddress: `b${nth}@shop.example`, password }),
+    );
+    // More than the limits allow of one address.
+    const refused = await Promise.all(Array.from({ length: 40 }, () => signInFrom('192.0.2.1', { password })));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+    finish();
+    await Promise.all(waiting);
+    expect((await signInFrom('192.0.2.1', { password })).status).toBe(200);
+  } finally {
+    finish();
+    await scene.close();
+    scene = scenes;
+  }
+});
+
+it('hashes sixty passwords that others send from a /48, besides those of members who are known there', async () => {
+  await join();
+  const home = '2001:db8:1::1';
+  expect((await signInFrom(home, { password })).status).toBe(200);
+  const guess = (nth: number) =>
+    signInFrom(`2001:db8:1:${nth.toString(16)}::1`, { emailaddress: `b${nth}@shop.example`, password });
+  let hashed = 0;
+  // On a slow machine some more: one is allowed every two seconds.
+  while (hashed < 200 && (await guess(hashed + 1)).status === 401) hashed += 1;
+  expect(hashed).toBeGreaterThanOrEqual(59);
+  expect(hashed).toBeLessThan(200);
+  expect((await signInFrom(home, { password })).status).toBe(200);
+  expect((await signInFrom('2001:db8:2::1', { password })).status).toBe(200);
+});
+
+describe('an owner of other accounts, who has joined them with a member’s e-mail address', () => {
+  const theirs = 'four words of a stranger';
+  const home = '192.0.2.1';
+  const elsewhere = '203.0.113.66';
+  const joinAnother = async () => {
+    const { body } = await scene.post('/account/createAccount', {
+      tokenUUID: scene.tokens.operator,
+      accountName: 'Other',
+    });
+    const invited = { tokenUUID: body.serverTokenUUID, memberEmailaddress: emailaddress, memberRole: 'owner' };
+    const { invitationCode } = (await scene.post('/account/inviteMember', invited)).body;
+    await accept(invitationCode, { password: theirs });
+    expect((await signInFrom(elsewhere, { password: theirs })).status).toBe(200);
+  };
+
+  it('does not keep the member from signing in, with any number of accounts', async () => {
+    await join();
+    for (let nth = 0; nth < 7; nth += 1) await joinAnother();
+    const { status, body } = await signInFrom(home, { password });
+    expect([status, body.session.accountUUID]).toEqual([200, scene.accountUUID]);
+  });
+
+  it('guesses no more than others, and still signs in', async () => {
+    await join();
+    await joinAnother();
+    const wrong = 'not this one, not this';
+    expect((await signInFrom(home, { password })).status).toBe(200);
+    for (let nth = 0; nth < 50; nth += 1)
+      expect((await signInFrom(`198.51.100.${nth % 5}`, { password: wrong })).status).toBe(401);
+    expect((await signInFrom('203.0.113.1', { password })).status).toBe(429);
+    const right = await signInFrom(elsewhere, { password });
+    const guess = await signInFrom(elsewhere, { password: wrong });
+    expect([right.status, right.body]).toEqual([401, { ...guess.body, requestID: right.body.requestID }]);
+    expect(right.body.error.message).toContain('use a passkey');
+    expect((await signInFrom(elsewhere, { password: theirs })).status).toBe(200);
+    expect((await signInFrom(home, { password })).body.session.accountUUID).toBe(scene.accountUUID);
+  });
+
+  it('has fifty guesses an hour from other addresses', async () => {
+    await join();
+    await joinAnother();
+    const wrong = { password: 'not this one, not this' };
+    let evaluated = 0;
+    // On a slow machine some more: one is allowed every 72 seconds.
+    while (evaluated < 100 && (await signInFrom(`198.51.100.${evaluated % 20}`, wrong)).status === 401) evaluated += 1;
+    expect(evaluated).toBeGreaterThanOrEqual(50);
+    expect(evaluated).toBeLessThan(100);
+  });
 });
 
 it('a role is changed, and a member is removed, in open sessions at once', async () => {

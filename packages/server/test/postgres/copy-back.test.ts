@@ -96,6 +96,7 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     passkey: { ...passkey, origin, counter: 7, transports: ['internal', 'hybrid'] },
   });
   await store.inviteMember({ ...invited, hash: 'open', expiresTime: time + day, by: server.token });
+  await store.noteKnownNetwork({ memberIDs: ['ben'], network: 'of the file', time });
   const members = await store.listMembers({ account });
   const passkeys = await store.listPasskeys({ memberID: 'ben' });
   /** The eventID of a name that is removed again: the next one has another, in whatever database. */
@@ -125,8 +126,8 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     expect(await store.listMembers({ account })).toEqual(members);
     expect(await store.listPasskeys({ memberID: 'ben' })).toEqual(passkeys);
     expect(await store.findPasskey(passkey)).toMatchObject({ passkeyID: 'phone', memberID: 'ben', origin, counter: 7 });
-    expect(await store.findMembers({ emailaddress: ben, most: 5 })).toMatchObject([
-      { kind: 'editor', password: 'hashed' },
+    expect(await store.findMembers({ emailaddress: ben, network: 'of the file', time })).toMatchObject([
+      { kind: 'editor', password: 'hashed', isKnown: true },
     ]);
     expect(await store.findInvitation({ hash: 'open', time })).toMatchObject({ memberID: 'ben', memberName: 'Ben' });
   };

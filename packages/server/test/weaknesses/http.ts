@@ -126,3 +126,32 @@ export const refusingUnlistedNames: readonly Change[] = [
     to: "if (!mayAddName || !hasRoomForName(ids, browser)) throw new Refusal('unknown_id', { field: 'eventName' });",
   },
 ];
+
+/** Reserves no places for the hashes of passwords, and counts nothing of a /48. */
+export const withoutPlacesForMembers: readonly Change[] = [
+  {
+    file: 'http/console/passwords.ts',
+    from: 'open: 10, reserved: 10, ofAddress: 3, ofPrefix: 6',
+    to: 'open: 20, reserved: 0, ofAddress: 3, ofPrefix: 20',
+  },
+  { file: 'http/console/sign-in.ts', from: '[...always, [allOfPrefix, prefixOf(c)]]', to: 'always' },
+];
+
+/** Compares a password with five members of an e-mail address, and counts no failures where one of them is known. */
+export const knowingEmailaddresses: readonly Change[] = [
+  {
+    file: 'http/console/sign-in.ts',
+    from: 'const compared = onlyKnown ? known : members;',
+    to: 'const compared = members.slice(0, 5);',
+  },
+  {
+    file: 'http/console/sign-in.ts',
+    from: 'known.length > 0 && known.length === compared.length',
+    to: 'known.length > 0',
+  },
+];
+
+/** Hashes passwords a thousand times as fast: for tests about other things. */
+export const hashingCheaply: readonly Change[] = [
+  { file: 'http/console/passwords.ts', from: '{ ln: 15, r: 8, p: 3 }', to: '{ ln: 4, r: 8, p: 1 }' },
+];

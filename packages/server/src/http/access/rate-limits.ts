@@ -46,6 +46,19 @@ export interface RateLimit {
   giveBack(key: string, cost?: number): void;
 }
 
+/** What one request costs: for each limit its key, and the cost if it is not 1. */
+export type Costs = readonly (readonly [limit: RateLimit, key: string, cost?: number])[];
+
+/** Counts all costs. Throws Refusal('too_many_requests') if one exceeds its limit, and then counts none. */
+export const takeAll = (costs: Costs): void => {
+  for (const [limit, key, cost] of costs) limit.ask(key, cost);
+  for (const [limit, key, cost] of costs) limit.take(key, cost);
+};
+
+export const giveBackAll = (costs: Costs): void => {
+  for (const [limit, key, cost] of costs) limit.giveBack(key, cost);
+};
+
 const mostKeys = 100_000;
 
 /**
@@ -103,8 +116,8 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
 export type TakeBrowserLimits = (c: Context, cost: CallCost) => void;
 
 /**
- * Counts a browser token's call by token, address and user. All limits are asked before any of them counts: a call that exceeds the
- * limit of its address or user costs the token nothing, so that one visitor can't use up the limit of a whole site.
+ * Counts a browser token's call by token, address and user. A call that exceeds the limit of its address or user costs the token nothing,
+ * so that one visitor can't use up the limit of a whole site.
  */
 export const createBrowserLimits = (
   rates: RateLimits,
@@ -126,7 +139,6 @@ export const createBrowserLimits = (
       [limits.userBytes, userKey, bytes],
     ];
     if (createsContact) counts.push([limits.createContactAddress, address, 1], [limits.createContactUser, userKey, 1]);
-    for (const [limit, key, cost] of counts) if (key !== undefined) limit.ask(key, cost);
-    for (const [limit, key, cost] of counts) if (key !== undefined) limit.take(key, cost);
+    takeAll(counts.flatMap(([limit, key, cost]) => (key === undefined ? [] : [[limit, key, cost]])));
   };
 };

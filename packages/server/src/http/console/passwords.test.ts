@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { expect, it, vi } from 'vitest';
-import { checkPassword, createPasswords, type Derive, type Passwords } from './passwords.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { checkLength, checkPassword, createPasswords, type Derive, type Passwords, type Waiter } from './passwords.ts';
 
-const here = '192.0.2.1';
+const here = { address: '192.0.2.1', prefix: '192.0.2.1' };
 const cheap = { ln: 4, r: 8, p: 1 };
 
 const password = 'stone teapots sing at dawn';
@@ -57,14 +57,33 @@ it('derives once for all hashes with one salt, and once where there is none', as
   }
 });
 
-it('refuses what it can’t hash soon: of one address beyond three, of all beyond twenty', async () => {
+describe('hashes that wait', () => {
   const passwords = createPasswords(cheap);
-  const ask = (address: string) => passwords.matching(password, [], salt, address);
-  const refusedOf = async (asked: readonly Promise<unknown>[]) =>
-    (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected').length;
-  expect(await refusedOf(Array.from({ length: 5 }, () => ask(here)))).toBe(2);
-  expect(await refusedOf(Array.from({ length: 25 }, (_, nth) => ask(`192.0.2.${nth}`)))).toBe(5);
-  expect(await ask(here)).toEqual(new Set());
+  /** How many of the hashes find a place, when all are requested concurrently. */
+  const placesOf = async (waiters: readonly Waiter[]) => {
+    const hashes = waiters.map((waiter) => passwords.matching(password, [], salt, waiter));
+    return (await Promise.allSettled(hashes)).filter(({ status }) => status === 'fulfilled').length;
+  };
+  const many = (count: number, waiter: (nth: number) => Partial<Waiter>): Waiter[] =>
+    Array.from({ length: count }, (_, nth) => ({ address: `${nth}`, prefix: `${nth}`, ...waiter(nth) }));
+  const strangers = many(40, () => ({}));
+
+  it.each([
+    ['three of an address', many(9, () => here), 3],
+    ['six of a /48', many(40, () => ({ prefix: '2001:db8:1' })), 6],
+    ['ten of strangers', strangers, 10],
+    ['one more of a known account', [...strangers, ...many(3, (nth) => ({ address: `known ${nth}`, account: 1 }))], 11],
+    [
+      'twenty in all',
+      [...strangers, ...many(40, (nth) => ({ address: `known ${nth}`, prefix: `known ${nth}`, account: nth }))],
+      20,
+    ],
+    ['ten of a known account, while others leave room', many(12, () => ({ account: 1 })), 11],
+  ])('have places for %s', async (_, waiters, places) => {
+    expect(await placesOf(waiters)).toBe(places);
+    // Each place is free again.
+    expect(await placesOf(strangers)).toBe(10);
+  });
 });
 
 const owner = { emailaddress: 'ben.lime@shop.example', memberName: 'Benjamin Grvance' };
@@ -107,4 +126,9 @@ it.each([
     await checkPassword(given, owner);
     expect(await isRight(passwords, given, await passwords.hash(given, salt, here))).toBe(true);
   } else await expect(checkPassword(given, owner)).rejects.toThrow(problem);
+});
+
+it('refuses passwords of more than 256 characters, before a hash', () => {
+  expect(() => checkLength('x'.repeat(257))).toThrow('at most 256 characters');
+  expect(() => checkLength('🫖'.repeat(256))).not.toThrow();
 });

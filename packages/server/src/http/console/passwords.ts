@@ -30,7 +30,7 @@ interface Known {
 
 const problemOf = async (password: string, { emailaddress, memberName }: Known): Promise<string | undefined> => {
   const characters = charactersOf(password);
-  if (characters === undefined) return `must have at most ${mostCharacters} characters`;
+  if (characters === undefined) return tooLong;
   if (characters.length < leastCharacters) return `must have at least ${leastCharacters} characters: a few words do`;
   if (new Set(characters).size < leastDifferent) return `must have at least ${leastDifferent} different characters`;
   if (password.toLowerCase().includes(emailaddress)) return 'must not hold the e-mail address';
@@ -39,11 +39,20 @@ const problemOf = async (password: string, { emailaddress, memberName }: Known):
     : undefined;
 };
 
+const refused = (problem: string): Refusal =>
+  new Refusal('invalid_field', { field: 'password', message: `\`password\` ${problem}` });
+
+const tooLong = `must have at most ${mostCharacters} characters`;
+
+/** Throws a Refusal for a password that is too long to be hashed. */
+export const checkLength = (password: string): void => {
+  if (charactersOf(password) === undefined) throw refused(tooLong);
+};
+
 /** Throws a Refusal unless the text may be a password. */
 export const checkPassword = async (password: string, known: Known): Promise<void> => {
   const problem = await problemOf(password, known);
-  if (problem === undefined) return;
-  throw new Refusal('invalid_field', { field: 'password', message: `\`password\` ${problem}` });
+  if (problem !== undefined) throw refused(problem);
 };
 
 /**
@@ -63,9 +72,33 @@ const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-/** How many may wait for a hash, of all and of one address. Each takes a fifth of a second, so the last one waits some seconds. */
-const mostWaiting = 20;
-const mostOfOne = 3;
+/** The sender of a password that waits to be hashed. */
+export interface Waiter {
+  /** The hash of the network (/64 of IPv6), and of the /48 that it is in. */
+  readonly address: string;
+  readonly prefix: string;
+  /** The account of a member who is known at this address, or of an invitation; absent for everyone else. */
+  readonly account?: number | undefined;
+}
+
+/**
+ * How many hashes may wait. Each takes a fifth of a second, so the last one waits 4 s. Half of the places are open to everyone, and the
+ * others reserved for those whose account is known, so that no flood of strangers fills them, and no few accounts do.
+ */
+const maxWaiting = { open: 10, reserved: 10, ofAddress: 3, ofPrefix: 6, reservedOfAccount: 1 };
+
+type Place = readonly (readonly [key: string, max: number])[];
+
+/** The places that a hash may take, the first of which has room. */
+const placesFor = ({ address, prefix, account }: Waiter): readonly Place[] => {
+  const sender: Place = [
+    [`address ${address}`, maxWaiting.ofAddress],
+    [`prefix ${prefix}`, maxWaiting.ofPrefix],
+  ];
+  const open: Place = [...sender, ['open', maxWaiting.open]];
+  if (account === undefined) return [open];
+  return [open, [...sender, ['reserved', maxWaiting.reserved], [`account ${account}`, maxWaiting.reservedOfAccount]]];
+};
 
 /** A test may take a lower cost, and count what is derived. */
 export const createPasswords = (cost: Cost = usualCost, deriving: Derive = derive) => {
@@ -73,27 +106,28 @@ export const createPasswords = (cost: Cost = usualCost, deriving: Derive = deriv
   let last: Promise<unknown> = Promise.resolve();
 
   /** One hash at a time: each takes 32 MiB, and a thread that files are read with as well. */
-  const inTurn = async <Value>(address: string, work: () => Promise<Value>): Promise<Value> => {
-    const ofAll = [...waiting.values()].reduce((sum, count) => sum + count, 0);
-    const ofOne = waiting.get(address) ?? 0;
-    if (ofAll >= mostWaiting || ofOne >= mostOfOne) throw new Refusal('too_many_requests', { retryAfterSeconds: 5 });
-    waiting.set(address, ofOne + 1);
+  const inTurn = async <Value>(waiter: Waiter, work: () => Promise<Value>): Promise<Value> => {
+    const place = placesFor(waiter).find((each) => each.every(([key, max]) => (waiting.get(key) ?? 0) < max));
+    if (place === undefined) throw new Refusal('too_many_requests', { retryAfterSeconds: 5 });
+    for (const [key] of place) waiting.set(key, (waiting.get(key) ?? 0) + 1);
     const turn = last.then(work);
     last = turn.catch(() => {});
     try {
       return await turn;
     } finally {
-      const left = (waiting.get(address) ?? 1) - 1;
-      if (left === 0) waiting.delete(address);
-      else waiting.set(address, left);
+      for (const [key] of place) {
+        const left = (waiting.get(key) ?? 1) - 1;
+        if (left === 0) waiting.delete(key);
+        else waiting.set(key, left);
+      }
     }
   };
 
   const headWith = (salt: Uint8Array): string => `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${toText(salt)}$`;
 
   /** The hash of a password that begins so. */
-  const hashFrom = (head: string, password: string, address: string): Promise<string> =>
-    inTurn(address, async () => {
+  const hashFrom = (head: string, password: string, waiter: Waiter): Promise<string> =>
+    inTurn(waiter, async () => {
       const [, , ln, r, p, salt] = headForm.exec(`${head}x`) as unknown as string[];
       const [N, blocks] = [2 ** Number(ln), Number(r)];
       const options = { N, r: blocks, p: Number(p), maxmem: 256 * N * blocks };
@@ -102,25 +136,25 @@ export const createPasswords = (cost: Cost = usualCost, deriving: Derive = deriv
     });
 
   return {
-    hash: (password: string, salt: Uint8Array, address: string): Promise<string> =>
-      hashFrom(headWith(salt), password, address),
+    /** Throws Refusal('too_many_requests') if there is no place to wait. */
+    hash: (password: string, salt: Uint8Array, waiter: Waiter): Promise<string> =>
+      hashFrom(headWith(salt), password, waiter),
 
     /**
      * Which of these hashes are those of the password. Derives it once for all that have the same salt, and once where there is no hash:
-     * so the time does not say how many there are, if all of an e-mail address have the salt of it.
+     * so the time does not say how many there are, if all of an e-mail address have the salt of it. Throws as `hash` does.
      */
     async matching(
       password: string,
       hashes: readonly string[],
       salt: Uint8Array,
-      address: string,
+      waiter: Waiter,
     ): Promise<ReadonlySet<string>> {
-      if (charactersOf(password) === undefined) return new Set();
       const heads = new Set(hashes.flatMap((hashed) => headForm.exec(hashed)?.[1] ?? []));
       if (heads.size === 0) heads.add(headWith(salt));
       const right = new Set<string>();
       for (const head of heads) {
-        const found = await hashFrom(head, password, address);
+        const found = await hashFrom(head, password, waiter);
         for (const hashed of hashes) if (isSame(hashed, found)) right.add(hashed);
       }
       return right;

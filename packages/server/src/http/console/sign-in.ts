@@ -5,18 +5,17 @@ import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { check } from '@firsthand/contract/checking';
 import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
-import { BoundedMap } from '../../bounded-map.ts';
 import { parseAddress } from '../../identity/address.ts';
 import { createTokenText, hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
 import { noInvitation } from '../../store/rules/accounts/members.ts';
-import type { Access, Store } from '../../store/store.ts';
-import { type AddressOf, bindingsOf } from '../access/client-address.ts';
+import type { Access, SigningIn, Store } from '../../store/store.ts';
+import { type AddressOf, bindingsOf, networkOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
-import type { RateLimit } from '../access/rate-limits.ts';
+import { type Costs, giveBackAll, type RateLimit, takeAll } from '../access/rate-limits.ts';
 import { mostInCookie, sessionPrefix } from './cookie.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
-import { checkPassword, type Passwords } from './passwords.ts';
+import { checkLength, checkPassword, type Passwords } from './passwords.ts';
 import type { SignInCodes } from './sign-in-codes.ts';
 
 /** The source of a session: a token, that of a member included, or a code, for which `token` and `tokenID` are null. */
@@ -28,31 +27,32 @@ export interface Owner {
 }
 
 /**
- * The rates of sign-ins with a password. Those that fail count for an e-mail address too, unless the same address has signed in with it
- * before: so that others can't lock somebody out of where they usually are. All count for an address, because each costs a hash, and so do
- * passwords that are chosen.
+ * The rates of sign-ins with a password, which cost a hash each, and of passwords that are chosen. They count for an address (/64) or, if a
+ * member is known at it, for the address and the e-mail address: others at the address then can't use up the limit.
  */
 export const passwordRates = {
   all: { perSecond: 0.1, burst: 30 },
   failed: { perSecond: 1 / 60, burst: 10 },
+  // Only where no member is known at the address: all sign-ins of a /48, and failed ones with an e-mail address.
+  allOfPrefix: { perSecond: 0.5, burst: 60 },
   failedOfEmailaddress: { perSecond: 50 / 3_600, burst: 50 },
 };
 
-/** The most accounts that a password is tried for: as many as a browser has sessions of. */
-const mostAccounts = mostInCookie;
 const saltBytes = 16;
-/** The pairs of an address and an e-mail address that are known. */
-const mostKnown = 10_000;
 
 interface Surroundings {
-  readonly store: Pick<Store, 'findMembers' | 'findInvitation' | 'joinMember' | 'getChallengeKey'>;
+  readonly store: Pick<Store, 'findMembers' | 'noteKnownNetwork' | 'findInvitation' | 'joinMember' | 'getChallengeKey'>;
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly addressOf: AddressOf;
+  /** The hash of the /48 of the address. */
+  readonly prefixOf: AddressOf;
+  /** The address itself. */
+  readonly requestAddress: (c: Context) => string;
   readonly codes: SignInCodes;
   readonly passwords: Passwords;
   readonly passkeys: Passkeys;
   readonly passwordLimits: {
-    readonly [Of in keyof typeof passwordRates]: Pick<RateLimit, 'ask' | 'take' | 'giveBack'>;
+    readonly [Of in keyof typeof passwordRates]: RateLimit;
   };
   /** Counts guesses at codes of invitations, by address. */
   readonly unknownCodes: Pick<RateLimit, 'take'>;
@@ -60,6 +60,16 @@ interface Surroundings {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** A sign-in with a password. */
+interface Attempt {
+  readonly c: Context;
+  readonly emailKey: string;
+  /** The members with the e-mail address who are known at the address. */
+  readonly known: readonly SigningIn[];
+  /** Those with whose passwords the given one is compared. */
+  readonly compared: readonly SigningIn[];
+}
 
 /** The text of a field; undefined where it is absent or empty. */
 const textIn = (given: Fields, name: string): string | undefined => {
@@ -79,6 +89,8 @@ export const createSignIn = ({
   store,
   authenticate,
   addressOf,
+  prefixOf,
+  requestAddress,
   codes,
   passwords,
   passkeys,
@@ -106,59 +118,87 @@ export const createSignIn = ({
     throw new Refusal('invalid_token', { field: 'code', message });
   };
 
-  const known = new BoundedMap<string, true>(mostKnown);
+  const keyedHash = async (text: string): Promise<Buffer> =>
+    createHmac('sha256', await store.getChallengeKey())
+      .update(text)
+      .digest();
 
   /**
    * The salt of all hashes of an e-mail address: so a password is derived once, whether nobody has the address or the members of several
    * accounts do. Nobody knows it without the key of the database.
    */
   const saltOf = async (emailaddress: string): Promise<Uint8Array> =>
-    createHmac('sha256', await store.getChallengeKey())
-      .update(`salt of passwords\n${emailaddress}`)
-      .digest()
-      .subarray(0, saltBytes);
+    (await keyedHash(`salt of passwords\n${emailaddress}`)).subarray(0, saltBytes);
 
-  /** The members with this e-mail address and password. Does not say whether the one or the other is wrong. */
+  /** The keyed hash of a network that the store knows members by. Those of two e-mail addresses have nothing in common. */
+  const hashedNetwork = async (c: Context, emailaddress: string): Promise<string> =>
+    (await keyedHash(`network of a member\n${emailaddress}\n${networkOf(requestAddress(c))}`)).toString('base64url');
+
+  /** Whether many sign-ins with an e-mail address have failed lately. */
+  const isLocked = (emailKey: string): boolean => {
+    try {
+      passwordLimits.failedOfEmailaddress.ask(emailKey);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+
+  /** What a sign-in costs, and what one that fails costs besides. */
+  const costsOf = ({ c, emailKey, known, compared }: Attempt): { always: Costs; onFailure: Costs } => {
+    const { all, allOfPrefix, failed, failedOfEmailaddress } = passwordLimits;
+    const key = known.length > 0 ? `${addressOf(c)} ${emailKey}` : addressOf(c);
+    const always: Costs = [[all, key]];
+    const onFailure: Costs = [[failed, key]];
+    return {
+      always: known.length > 0 ? always : [...always, [allOfPrefix, prefixOf(c)]],
+      onFailure:
+        known.length > 0 && known.length === compared.length
+          ? onFailure
+          : [...onFailure, [failedOfEmailaddress, emailKey]],
+    };
+  };
+
+  const notTogether = 'the e-mail address and the password do not belong together';
+  const notTogetherOrLocked = `${notTogether}, or you have not signed in from here lately: many sign-ins with this e-mail address have failed, so try again in an hour or use a passkey`;
+
+  /**
+   * The members with this e-mail address and password. Does not say whether the one or the other is wrong. While the e-mail address is
+   * locked, the password is compared only with those of members who are known at the address: an owner of another account may be known
+   * with the same e-mail address.
+   */
   const ofPassword = async (given: Fields, c: Context): Promise<readonly Owner[]> => {
     const password = neededText(given, 'password');
+    checkLength(password);
     const emailaddress = parseAddress(neededText(given, 'emailaddress'));
-    const address = addressOf(c);
-    const hashed = hashToken(emailaddress ?? '');
-    const pair = `${address} ${hashed}`;
-    const isKnown = known.has(pair);
-    // Asked before any of them counts: a limit that others have used up takes nothing from this address.
-    if (!isKnown) passwordLimits.failedOfEmailaddress.ask(hashed);
-    passwordLimits.failed.ask(address);
-    passwordLimits.all.take(address);
-    passwordLimits.failed.take(address);
-    if (!isKnown) passwordLimits.failedOfEmailaddress.take(hashed);
-    let hasFailed = false;
-    try {
-      const accountUUID = textIn(given, 'accountUUID');
-      const members =
-        emailaddress === undefined ? [] : await store.findMembers({ emailaddress, accountUUID, most: mostAccounts });
-      const salt = await saltOf(emailaddress ?? '');
-      const right = await passwords.matching(
-        password,
-        members.map((member) => member.password),
-        salt,
-        address,
-      );
-      const owners = members.filter((member) => right.has(member.password)).map(({ password: _, ...owner }) => owner);
-      hasFailed = owners.length === 0;
-      if (!hasFailed) {
-        known.set(pair, true);
-        return owners;
-      }
-    } finally {
-      // What the queue of hashes refused was no wrong password.
-      if (!hasFailed) {
-        passwordLimits.failed.giveBack(address);
-        if (!isKnown) passwordLimits.failedOfEmailaddress.giveBack(hashed);
-      }
+    const accountUUID = textIn(given, 'accountUUID');
+    const network = await hashedNetwork(c, emailaddress ?? '');
+    const salt = await saltOf(emailaddress ?? '');
+    const members =
+      emailaddress === undefined ? [] : await store.findMembers({ emailaddress, accountUUID, network, time: now() });
+
+    const emailKey = hashToken(emailaddress ?? '');
+    const known = members.filter(({ isKnown }) => isKnown);
+    const onlyKnown = known.length > 0 && isLocked(emailKey);
+    const compared = onlyKnown ? known : members;
+    const costs = costsOf({ c, emailKey, known, compared });
+    takeAll([...costs.always, ...costs.onFailure]);
+    const hashes = compared.map((member) => member.password);
+    const waiter = { address: addressOf(c), prefix: prefixOf(c), account: known[0]?.account };
+    const right = await passwords.matching(password, hashes, salt, waiter).catch((error) => {
+      // Nothing was compared.
+      giveBackAll([...costs.always, ...costs.onFailure]);
+      throw error;
+    });
+    // A browser has no room for more sessions.
+    const found = compared.filter((member) => right.has(member.password)).slice(0, mostInCookie);
+    if (found.length === 0) {
+      const message = onlyKnown ? notTogetherOrLocked : notTogether;
+      throw new Refusal('invalid_token', { field: 'password', message });
     }
-    const message = 'the e-mail address and the password do not belong together';
-    throw new Refusal('invalid_token', { field: 'password', message });
+    giveBackAll(costs.onFailure);
+    await store.noteKnownNetwork({ memberIDs: found.map(({ memberID }) => memberID), network, time: now() });
+    return found.map(({ kind, account, token, tokenID }) => ({ kind, account, token, tokenID }));
   };
 
   const findInvitation = async (given: Fields, c: Context) => {
@@ -186,7 +226,8 @@ export const createSignIn = ({
       emailaddress: found.emailaddress,
       memberName: textIn(given, 'memberName') ?? '',
     });
-    return { password: await passwords.hash(password, await saltOf(found.emailaddress), addressOf(c)) };
+    const waiter = { address: addressOf(c), prefix: prefixOf(c), account: found.account };
+    return { password: await passwords.hash(password, await saltOf(found.emailaddress), waiter) };
   };
 
   return {
@@ -227,8 +268,10 @@ export const createSignIn = ({
       const joining = { hash, memberName, ...(await newProof(given, c, invitation)), time: now() };
       // Nobody gets to know the text of this token.
       const access = { tokenID: nanoid(), hash: hashToken(createTokenText(found.kind)) };
-      const joined = await store.joinMember({ ...joining, access });
-      return { account: joined.account, ...joined.access };
+      const { account, memberID, access: owner } = await store.joinMember({ ...joining, access });
+      const network = await hashedNetwork(c, found.emailaddress);
+      await store.noteKnownNetwork({ memberIDs: [memberID], network, time: now() });
+      return { account, ...owner };
     },
   };
 };

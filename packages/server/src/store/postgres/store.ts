@@ -33,6 +33,7 @@ import {
   inviteMember,
   joinMember,
   listMembers,
+  noteKnownNetwork,
   removeMember,
   updateMember,
 } from './accounts/members.ts';
@@ -359,6 +360,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     revokeToken: changingAccess(audited('revokeToken', besideOthers, revokeToken)),
     inviteMember: changingAccess(audited('inviteMember', besideOthers, inviteMember)),
     joinMember: changingAccess(audited('joinMember', besideOthers, joinMember)),
+    noteKnownNetwork: besideOthers(noteKnownNetwork),
     updateMember: changingAccess(audited('updateMember', besideOthers, updateMember)),
     removeMember: changingAccess(audited('removeMember', besideOthers, removeMember)),
     addPasskey: audited('addPasskey', besideOthers, addPasskey),

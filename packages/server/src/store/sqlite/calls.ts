@@ -15,6 +15,7 @@ export const writeNames = [
   'revokeToken',
   'inviteMember',
   'joinMember',
+  'noteKnownNetwork',
   'updateMember',
   'removeMember',
   'addPasskey',

@@ -107,7 +107,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   };
 
   const { link: _, ...linkOperations } = links;
-  const { checkMaker, ...tokenOperations } = tokens;
+  const { checkMaker: _maker, revokeMadeBy: _revoke, ...tokenOperations } = tokens;
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
     ...createAccountWriter(db, { ...parts, tokens }),

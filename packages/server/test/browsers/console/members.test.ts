@@ -74,10 +74,45 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
   await owner.page.getByRole('row', { name: /Ben Lime reads and edits/ }).waitFor(soon);
   await owner.page.getByRole('link', { name: 'Team' }).click();
   await row.getByRole('button', { name: 'Remove ben@shop.example' }).click();
+  const revoking = owner.page.getByRole('checkbox', { name: /^Also revoke the tokens, share links/ });
+  expect(await revoking.isChecked()).toBe(false);
   await owner.page.getByRole('button', { name: 'Remove', exact: true }).click();
   await shows(owner.page, 'ben@shop.example can no longer sign in.');
   await ben.page.getByRole('link', { name: 'Live' }).click();
   await shows(ben.page, 'Your session has ended');
+  expect(owner.complaints).toEqual([]);
+});
+
+it('revokes what a person made when an owner asks for it while removing the person', async () => {
+  const shop = await openShop();
+  const { invitationCode } = await shop.api.inviteMember({
+    memberEmailaddress: 'ben@shop.example',
+    memberRole: 'owner',
+  });
+  const ben = await openConsole(browser, shop);
+  await ben.page.goto(`${shop.url}/console/join#code=${invitationCode}`);
+  await heading(ben.page, 'Join Shop');
+  await ben.page.getByLabel('Your name').fill('Ben Lime');
+  await ben.page.getByLabel('Password').fill(password);
+  await ben.page.keyboard.press('Enter');
+  await heading(ben.page, 'Overview');
+  await ben.goto('settings?tab=people');
+  await ben.page.getByRole('button', { name: 'Invite a person …' }).click();
+  await ben.page.getByLabel('E-mail address').fill('carl@shop.example');
+  await ben.page.keyboard.press('Enter');
+  await ben.page.locator('.new-token code').waitFor(soon);
+
+  const owner = await openConsole(browser, shop);
+  await owner.signIn(shop.serverToken, 'settings?tab=people');
+  const row = owner.page.getByRole('row', { name: /ben@shop\.example/ });
+  await row.getByRole('button', { name: 'Remove ben@shop.example' }).click();
+  await owner.page.getByRole('checkbox', { name: /^Also revoke the tokens, share links/ }).check();
+  await owner.page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await shows(owner.page, 'ben@shop.example can no longer sign in, and what this person made is revoked.');
+  await owner.page
+    .getByRole('row', { name: /carl@shop\.example/ })
+    .getByText('invitation ended')
+    .waitFor(soon);
   expect(owner.complaints).toEqual([]);
 });
 

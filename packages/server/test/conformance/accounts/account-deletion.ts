@@ -39,7 +39,8 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
       transports: [],
     },
   };
-  await store.joinMember({ ...joining, access: newToken('viewer') });
+  const { memberID } = await store.joinMember({ ...joining, access: newToken('viewer') });
+  await store.noteKnownNetwork({ memberIDs: [memberID], network: 'home', time });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   await store.saveView({ account, viewName: 'All', page: 'overview', query: '', time });
   const shareLink = {

@@ -67,6 +67,21 @@ export const describeEnded = (newSite: NewSite): void => {
       expect(await listed()).toEqual([open]);
     });
 
+    test('deletes known networks from their end on, and no others', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      await join(site);
+      const memberIDs = [`ended-${account}`];
+      for (let nth = 0; nth < 5; nth += 1)
+        await store.noteKnownNetwork({ memberIDs, network: `home ${nth}`, time: time + nth });
+      const isKnown = async (network: string) =>
+        (await store.findMembers({ emailaddress: 'ann@shop.example', network, time })).some((each) => each.isKnown);
+      await sweep(site, time + 30 * day - 1);
+      expect(await isKnown('home 0')).toBe(true);
+      await sweep(site, time + 30 * day + 3, 2);
+      expect([await isKnown('home 0'), await isKnown('home 3'), await isKnown('home 4')]).toEqual([false, false, true]);
+    });
+
     test('deletes sessions a day after they ended, and keeps the newest of each member, who signed in with it', async () => {
       const site = await newSite();
       const { store, account, time } = site;

@@ -44,6 +44,13 @@ const joined = async (site: Site, changes: Partial<NewInvitation> = {}) => {
   return { ...member, session: await beginSession(site, member) };
 };
 
+const network = 'hash of a network';
+const findMembers = (
+  { store, time }: Site,
+  emailaddress: string,
+  changes: { accountUUID?: string | undefined; network?: string; time?: number } = {},
+) => store.findMembers({ emailaddress, network, time, ...changes });
+
 export const describeMembers = (newSite: NewSite): void => {
   describe('members', () => {
     test('are invited, and join once with a name and a password', async () => {
@@ -56,10 +63,10 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.listMembers({ account })).toEqual([
         { ...listed, memberName: 'Annie', joinedTime: null, invitationExpiresTime: time + 1_000 },
       ]);
-      expect(await store.findMembers({ emailaddress, most: 5 })).toEqual([]);
+      expect(await findMembers(site, emailaddress)).toEqual([]);
       const { accountName } = await store.getAccount(account);
       expect(await store.findInvitation({ hash, time })).toEqual({
-        ...{ memberID, emailaddress, memberName: 'Annie', kind: 'editor', accountUUID, accountName },
+        ...{ memberID, emailaddress, memberName: 'Annie', kind: 'editor', account, accountUUID, accountName },
       });
       const { account: joinedAccount, memberID: who, access } = await join(site, hash, { time: time + 5 });
       expect([joinedAccount, who]).toEqual([account, memberID]);
@@ -67,7 +74,9 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.listMembers({ account })).toEqual([
         { ...listed, memberName: 'Ann Lemon', joinedTime: time + 5, invitationExpiresTime: null },
       ]);
-      expect(await store.findMembers({ emailaddress, most: 5 })).toEqual([{ account, password: 'hashed', ...access }]);
+      expect(await findMembers(site, emailaddress)).toEqual([
+        { account, memberID, password: 'hashed', isKnown: false, ...access },
+      ]);
       await expectRefusal(join(site, hash), 'invalid_token');
       expect(await store.findInvitation({ hash, time })).toBeUndefined();
     });
@@ -143,12 +152,10 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.findAccess(ann.session.hash, time)).toBeDefined();
       await join(site, invitation.hash, { password: 'another' });
       expect(await store.findAccess(ann.session.hash, time)).toBeUndefined();
-      expect(await store.findMembers({ emailaddress: ann.emailaddress, most: 5 })).toMatchObject([
-        { password: 'another' },
-      ]);
+      expect(await findMembers(site, ann.emailaddress)).toMatchObject([{ password: 'another' }]);
       await store.removeMember({ account, memberID: ben.memberID, time });
       expect(await store.findAccess(ben.session.hash, time)).toBeUndefined();
-      expect(await store.findMembers({ emailaddress: ben.emailaddress, most: 5 })).toEqual([]);
+      expect(await findMembers(site, ben.emailaddress)).toEqual([]);
       await expectRefusal(beginSession(site, ben), 'invalid_token');
       await expectRefusal(store.removeMember({ account, memberID: ben.memberID, time }), 'unknown_member');
       expect(JSON.stringify([await store.listMembers({ account }), await store.listTokens({ account })])).not.toContain(
@@ -179,15 +186,60 @@ export const describeMembers = (newSite: NewSite): void => {
       const emailaddress = `${fresh('ann')}@shop.example`;
       const here = await joined(site, { emailaddress });
       await join(other, (await invite(other, { emailaddress })).invitation.hash);
-      const accounts = async (most: number) =>
-        (await site.store.findMembers({ emailaddress, most })).map(({ account }) => account);
-      expect(await accounts(5)).toEqual([site.account, other.account]);
-      expect(await accounts(1)).toEqual([site.account]);
+      const accounts = async (accountUUID?: string) =>
+        (await findMembers(site, emailaddress, { accountUUID })).map(({ account }) => account);
+      expect(await accounts()).toEqual([site.account, other.account]);
+      expect(await accounts(other.accountUUID)).toEqual([other.account, site.account]);
       const { account, memberID } = { ...here, account: other.account };
       const { store, time } = other;
       await expectRefusal(store.updateMember({ account, memberID, kind: 'server', time }), 'unknown_member');
       await expectRefusal(store.removeMember({ account, memberID, time }), 'unknown_member');
       expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID }]);
+    });
+
+    test('are known by the networks that were noted, for 30 days, until they join again', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const [ann, ben] = [await joined(site), await joined(site)];
+      const isKnown = async (
+        { emailaddress }: { emailaddress: string },
+        changes: { network?: string; time?: number } = {},
+      ) => (await findMembers(site, emailaddress, changes)).map((each) => each.isKnown);
+      await store.noteKnownNetwork({ memberIDs: [ann.memberID, 'nobody'], network, time });
+      expect([await isKnown(ann), await isKnown(ben)]).toEqual([[true], [false]]);
+      expect(await isKnown(ann, { network: 'another' })).toEqual([false]);
+      const end = time + 30 * 86_400_000;
+      expect([await isKnown(ann, { time: end - 1 }), await isKnown(ann, { time: end })]).toEqual([[true], [false]]);
+      await store.noteKnownNetwork({ memberIDs: [ann.memberID], network, time: time + 5 });
+      expect(await isKnown(ann, { time: end })).toEqual([true]);
+
+      const { invitation } = await invite(site, { emailaddress: ann.emailaddress });
+      expect(await isKnown(ann)).toEqual([true]);
+      await join(site, invitation.hash);
+      expect(await isKnown(ann)).toEqual([false]);
+
+      await store.noteKnownNetwork({ memberIDs: [ben.memberID], network, time });
+      await store.removeMember({ account, memberID: ben.memberID, time });
+      await store.noteKnownNetwork({ memberIDs: [ben.memberID], network, time });
+      const again = await invite(site, { emailaddress: ben.emailaddress, memberID: ben.memberID });
+      await join(site, again.invitation.hash);
+      expect(await isKnown(ben)).toEqual([false]);
+    });
+
+    test('are known by the last 20 networks', async () => {
+      const site = await newSite();
+      const { store, time } = site;
+      const [ann, ben] = [await joined(site), await joined(site)];
+      await store.noteKnownNetwork({ memberIDs: [ben.memberID], network: 'network 0', time });
+      for (let nth = 0; nth < 22; nth += 1)
+        await store.noteKnownNetwork({ memberIDs: [ann.memberID], network: `network ${nth}`, time: time + nth });
+      const known = [];
+      for (let nth = 0; nth < 22; nth += 1) {
+        const [found] = await findMembers(site, ann.emailaddress, { network: `network ${nth}` });
+        if (found?.isKnown) known.push(nth);
+      }
+      expect(known).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 2));
+      expect(await findMembers(site, ben.emailaddress, { network: 'network 0' })).toMatchObject([{ isKnown: true }]);
     });
 
     test('prove nothing of contacts', async () => {
@@ -196,6 +248,80 @@ export const describeMembers = (newSite: NewSite): void => {
       const before = await store.findProofKeys({ account, time });
       await joined(site, { kind: 'server' });
       expect(await store.findProofKeys({ account, time })).toEqual(before);
+    });
+
+    test('are removed on request with the secret tokens, share links and invitations that they made', async () => {
+      const site = await newSite();
+      const { store, account, server, time } = site;
+      const tokenOf = async (hash: string) => (await store.findAccess(hash, time))?.token;
+      const ann = await joined(site, { kind: 'server', by: server.token });
+      const by = (await tokenOf(ann.session.hash)) ?? 0;
+      const create = async (kind: 'browser' | 'viewer' | 'server', createdBy: number) => {
+        const token = newToken(kind);
+        await store.createToken({ ...token, account, createdBy });
+        return token;
+      };
+      const [page, secret] = [await create('browser', by), await create('server', by)];
+      const grandchild = await create('viewer', (await tokenOf(secret.hash)) ?? 0);
+      const other = await create('server', server.token);
+      const share = (shareID: string, maker: number) => {
+        const link = { shareID: `${shareID} of ${account}`, shareName: 'Tea', page: 'overview', view: '{}' };
+        return store.createShareLink({
+          ...link,
+          account,
+          hash: fresh('secret'),
+          expiresTime: time + 1_000,
+          by: maker,
+          time,
+        });
+      };
+      await share('hers', by);
+      await share('another', server.token);
+      const { invitation } = await invite(site, { by });
+      const colleague = await joined(site, { by, kind: 'server' });
+      const made = await create('viewer', (await tokenOf(colleague.session.hash)) ?? 0);
+      const again = await invite(site, { emailaddress: colleague.emailaddress, by });
+
+      const removed = await store.removeMember({
+        account,
+        memberID: ann.memberID,
+        descendants: true,
+        by: server.token,
+        time,
+      });
+      expect([[...removed.tokens].sort(), removed.shareLinks]).toEqual([
+        [secret.tokenID, grandchild.tokenID].sort(),
+        [`hers of ${account}`],
+      ]);
+      for (const { hash } of [secret, grandchild, ann.session]) expect(await tokenOf(hash)).toBeUndefined();
+      for (const { hash } of [page, other, colleague.session, made]) expect(await tokenOf(hash)).toBeDefined();
+      expect((await store.listShareLinks({ account })).map(({ shareID }) => shareID)).toEqual([
+        `another of ${account}`,
+      ]);
+      await expectRefusal(join(site, invitation.hash), 'invalid_token');
+      await expectRefusal(join(site, again.invitation.hash), 'invalid_token');
+      await expectRefusal(invite(site, { by }), 'invalid_token');
+      const { entries } = await store.listAudit({ account, limit: 4 });
+      const actor = server.tokenID;
+      expect(entries.toReversed()).toMatchObject([
+        { action: 'removeMember', actor, subject: { memberID: ann.memberID } },
+        ...removed.tokens.map((tokenID) => ({ action: 'revokeToken', actor, subject: { tokenID } })),
+        { action: 'revokeShareLink', actor, subject: { shareID: `hers of ${account}` } },
+      ]);
+    });
+
+    test('are removed, and leave what they made', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const ann = await joined(site, { kind: 'server' });
+      const { token: createdBy = 0 } = (await store.findAccess(ann.session.hash, time)) ?? {};
+      const made = newToken('server');
+      await store.createToken({ ...made, account, createdBy });
+      const { invitation } = await invite(site, { by: createdBy });
+      const removed = await store.removeMember({ account, memberID: ann.memberID, time });
+      expect(removed).toEqual({ tokens: [], shareLinks: [] });
+      expect(await store.findAccess(made.hash, time)).toBeDefined();
+      expect((await join(site, invitation.hash)).memberID).toBe(invitation.memberID);
     });
 
     test('are as many as an account may have', async () => {

@@ -14,10 +14,13 @@ interface RemoveProps {
 
 const RemoveDialog = ({ member, close }: { readonly member: Member; readonly close: () => void }) => {
   const { memberID, memberEmailaddress } = member;
+  const [descendants, setDescendants] = useState(false);
   const remove = () => {
     close();
-    return act(() => api.removeMember({ memberID }), {
-      done: `${memberEmailaddress} can no longer sign in.`,
+    return act(() => api.removeMember({ memberID, ...(descendants && { descendants }) }), {
+      done: descendants
+        ? `${memberEmailaddress} can no longer sign in, and what this person made is revoked.`
+        : `${memberEmailaddress} can no longer sign in.`,
       // It may have been the reader: then the page asks to sign in.
       after: () => readMembers().catch(() => {}),
     });
@@ -25,9 +28,23 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
   return (
     <Dialog title={`Remove ${memberEmailaddress}?`} close={close}>
       <p>
-        Open sessions end at once. Tokens and share links that this person made go on working: their lists show them.
-        The audit log keeps what was done, without the name. To let the person in again, invite them anew.
+        Open sessions end at once. The audit log keeps what was done, without the name. To let the person in again,
+        invite them anew.
       </p>
+      <label class="choice-line">
+        <input
+          type="checkbox"
+          checked={descendants}
+          onChange={(event) => setDescendants(event.currentTarget.checked)}
+        />
+        <span>
+          Also revoke the tokens, share links and open invitations that this person made
+          <small class="soft">
+            Otherwise they stay valid. Programs that use such a token are refused from then on, and this cannot be
+            undone. Browser tokens stay valid in either case, because pages use them.
+          </small>
+        </span>
+      </label>
       <p class="dialog-actions">
         <button type="button" onClick={close}>
           Keep

@@ -68,9 +68,10 @@ export const createMembers = (
     return { memberID, memberRole };
   },
 
-  removeMember: async ({ accountUUID, memberID }, caller) => {
+  removeMember: async ({ accountUUID, memberID, descendants }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    await store.removeMember({ account, memberID, by: actorOf(caller), time: caller.time });
-    return { memberID };
+    const { time } = caller;
+    const revoked = await store.removeMember({ account, memberID, descendants, by: actorOf(caller), time });
+    return { memberID, ...(descendants && { descendants: revoked.tokens.length }) };
   },
 });

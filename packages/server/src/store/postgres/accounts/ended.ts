@@ -1,4 +1,4 @@
-/** Deletes share links and sessions of the console that have ended, some in each transaction. */
+/** Deletes share links, known networks and sessions of the console that have ended, some in each transaction. */
 import { listedMilliseconds } from '../../rules/accounts/views.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -46,21 +46,27 @@ export const deleteEnded = async (
        SELECT "shareID" FROM share_link WHERE "expiresTime" <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`,
     [time, most],
   );
+  const networks = await db.run(
+    `DELETE FROM known_network WHERE ("memberID", network) IN (
+       SELECT "memberID", network FROM known_network WHERE "expiresTime" <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+    [time, most],
+  );
+  const others = links + networks;
   const { last } = await db.one<{ last: number | null }>(
     'SELECT max(token) AS last FROM (SELECT token FROM token WHERE token > $1 ORDER BY token LIMIT $2) next',
     [after, most],
   );
-  if (last === null) return { deleted: links, next: links < most ? null : after };
+  if (last === null) return { deleted: others, next: Math.max(links, networks) < most ? null : after };
   const ended = await db.all<{ token: number; account: number | null }>(
     `SELECT token, account FROM token t
      WHERE t.token > $1 AND t.token <= $2 AND t.session AND coalesce(t."revokedTime", t."expiresTime") <= $3
        AND NOT (${isNewest}) AND ${namings.join(' AND ')}`,
     [after, last, time - listedMilliseconds],
   );
-  if (ended.length === 0) return { deleted: links, next: last };
+  if (ended.length === 0) return { deleted: others, next: last };
   const named = await namedAmong(db, ended);
   const sessions = await db.run('DELETE FROM token WHERE token = ANY ($1::integer[])', [
     ended.map(({ token }) => token).filter((token) => !named.has(token)),
   ]);
-  return { deleted: links + sessions, next: last };
+  return { deleted: others + sessions, next: last };
 };

@@ -1,11 +1,17 @@
 /** Members: the people who may sign in to the console. */
-import { checkRoomForMember, noInvitation, unknownMember } from '../../rules/accounts/members.ts';
+import {
+  checkRoomForMember,
+  knownNetworkMilliseconds,
+  maxKnownNetworks,
+  noInvitation,
+  unknownMember,
+} from '../../rules/accounts/members.ts';
 import type { Invitation, Member, RequestOf, SigningIn, Store } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { notifyAccess } from './access.ts';
 import { replacePasskeys } from './passkeys.ts';
-import { createAccess } from './tokens.ts';
+import { createAccess, holdMaker, revokeMadeBy } from './tokens.ts';
 
 interface Row {
   readonly memberID: string;
@@ -36,10 +42,11 @@ const revoke = async (db: Transaction, token: number, time: number): Promise<voi
 
 export const inviteMember = async (
   db: Transaction,
-  { account, memberID, memberName, emailaddress, kind, hash, expiresTime, time, by }: RequestOf<'inviteMember'>,
+  { account, memberID, memberName, emailaddress, kind, hash, expiresTime, time, by = null }: RequestOf<'inviteMember'>,
 ): ReturnType<Store['inviteMember']> => {
   // Invitations of one account wait for each other here, so that each counts the members of those before it.
   await db.all('SELECT 1 FROM account WHERE account = $1 FOR NO KEY UPDATE', [account]);
+  if (by !== null) await holdMaker(db, by, time);
   const present = await find(db, 'account = $1 AND emailaddress = $2', [account, emailaddress]);
   if (present) {
     const kept = present.joinedTime === null ? kind : present.kind;
@@ -77,9 +84,34 @@ export const joinMember = async (
     [memberID, token, memberName, password, time],
   );
   await replacePasskeys(db, memberID, passkey, time);
+  await db.run('DELETE FROM known_network WHERE "memberID" = $1', [memberID]);
   // The sessions that it made end with it, those too that are being made.
   if (before !== null) await revoke(db, before, time);
   return { account, memberID, access: { token, tokenID: access.tokenID, kind } };
+};
+
+/** Locks the members first, in one order: so servers that note networks of the same member wait for each other. */
+export const noteKnownNetwork = async (
+  db: Transaction,
+  { memberIDs, network, time }: RequestOf<'noteKnownNetwork'>,
+): Promise<void> => {
+  await db.all('SELECT 1 FROM member WHERE "memberID" = ANY ($1::text[]) ORDER BY "memberID" FOR NO KEY UPDATE', [
+    memberIDs,
+  ]);
+  await db.run(
+    `INSERT INTO known_network ("memberID", network, "expiresTime")
+     SELECT "memberID", $2, $3::bigint FROM member WHERE "memberID" = ANY ($1::text[])
+     ON CONFLICT ("memberID", network) DO UPDATE SET "expiresTime" = excluded."expiresTime"`,
+    [memberIDs, network, time + knownNetworkMilliseconds],
+  );
+  await db.run(
+    `DELETE FROM known_network WHERE ("memberID", network) IN (
+       SELECT "memberID", network FROM (
+         SELECT "memberID", network, row_number() OVER (PARTITION BY "memberID" ORDER BY "expiresTime" DESC) AS nth
+         FROM known_network WHERE "memberID" = ANY ($1::text[])) n
+       WHERE nth > $2)`,
+    [memberIDs, maxKnownNetworks],
+  );
 };
 
 export const updateMember = async (
@@ -95,11 +127,12 @@ export const updateMember = async (
 
 export const removeMember = async (
   db: Transaction,
-  { account, memberID, time }: RequestOf<'removeMember'>,
-): Promise<void> => {
+  { account, memberID, descendants = false, time }: RequestOf<'removeMember'>,
+): ReturnType<Store['removeMember']> => {
   const { token } = await findMember(db, account, memberID);
   await db.run('DELETE FROM member WHERE "memberID" = $1', [memberID]);
   if (token !== null) await revoke(db, token, time);
+  return descendants ? revokeMadeBy(db, { account, memberID, time }) : { tokens: [], shareLinks: [] };
 };
 
 const signedInTime = '(SELECT max(s."createdTime") FROM token s WHERE s."createdBy" = m.token AND s.session)';
@@ -114,14 +147,15 @@ export const listMembers = (db: Connection, { account }: RequestOf<'listMembers'
 
 export const findMembers = (
   db: Connection,
-  { emailaddress, accountUUID = '', most }: RequestOf<'findMembers'>,
+  { emailaddress, accountUUID = '', network, time }: RequestOf<'findMembers'>,
 ): Promise<SigningIn[]> =>
   db.all<SigningIn>(
-    `SELECT m.account, m.token, t."tokenID", t.kind, m.password
+    `SELECT m.account, m."memberID", m.token, t."tokenID", t.kind, m.password, EXISTS (
+       SELECT 1 FROM known_network n WHERE n."memberID" = m."memberID" AND n.network = $3 AND $4 < n."expiresTime") AS "isKnown"
      FROM member m JOIN token t USING (token) JOIN account a ON a.account = m.account
      WHERE m.emailaddress = $1 AND m.password IS NOT NULL AND t."revokedTime" IS NULL
-     ORDER BY a."accountUUID" = $2 DESC, ${signedInTime} DESC NULLS LAST, m.token LIMIT $3`,
-    [emailaddress, accountUUID, most],
+     ORDER BY a."accountUUID" = $2 DESC, ${signedInTime} DESC NULLS LAST, m.token`,
+    [emailaddress, accountUUID, network, time],
   );
 
 export const findInvitation = (
@@ -129,7 +163,7 @@ export const findInvitation = (
   { hash, time }: RequestOf<'findInvitation'>,
 ): Promise<Invitation | undefined> =>
   db.get<Invitation>(
-    `SELECT m."memberID", m.emailaddress, m."memberName", m.kind, a."accountUUID", a."accountName"
+    `SELECT m."memberID", m.emailaddress, m."memberName", m.kind, m.account, a."accountUUID", a."accountName"
      FROM member m JOIN account a ON a.account = m.account
      WHERE m.invitation = $1 AND $2 < m."invitationExpiresTime"`,
     [hash, time],

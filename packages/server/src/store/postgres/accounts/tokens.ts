@@ -1,7 +1,7 @@
 /** Tokens: creates, revokes and lists them. */
 import { Refusal } from '../../../refusal.ts';
 import { accessName, isMembers, type MemberAccess } from '../../rules/accounts/members.ts';
-import type { ListedToken, RequestOf, Store, TokenDetail } from '../../store.ts';
+import type { ListedToken, RequestOf, RevokedWithMember, Store, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { notifyAccess } from './access.ts';
@@ -74,44 +74,71 @@ export const createAccess = async (
   return token;
 };
 
+/** The tokens that a token or a member made, directly or not: SQL for a table `made`, and its parameters. */
+interface Made {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+  /** A condition of the tokens that may be revoked. */
+  readonly revocable: string;
+}
+
+// UNION visits no token twice. Revoked tokens are followed too: the tokens that they made may be live.
+const madeByToken = (token: number): Made => ({
+  sql: `made (token) AS (
+    SELECT $1::integer UNION SELECT t.token FROM made JOIN token t ON t."createdBy" = made.token)`,
+  values: [token],
+  revocable: 'true',
+});
+// Begins with the sessions of the member. Other members whom the member invited stay, with all that they made.
+const madeByMember = (account: number, memberID: string): Made => ({
+  sql: `made (token) AS (
+    SELECT token FROM token WHERE account = $1 AND "memberID" = $2
+    UNION SELECT t.token FROM made JOIN token t ON t."createdBy" = made.token WHERE coalesce(t."memberID", $2) = $2)`,
+  values: [account, memberID],
+  // Pages have the others.
+  revocable: "kind <> 'browser'",
+});
+
 /**
- * Revokes the live tokens that a token created, directly or not. Repeats until none is left: the statement may wait for the row
- * of a token that is creating another (see holdMaker), and only the next statement sees the new token.
+ * Revokes the live ones of tokens. Repeats until none is left: the statement may wait for the row of a token that is creating another
+ * (see holdMaker), and only the next statement sees the new token.
  */
-const revokeDescendants = async (db: Transaction, token: number, time: number): Promise<string[]> => {
-  const revoked: string[] = [];
+const revokeAll = async (
+  db: Transaction,
+  { sql, values, revocable }: Made,
+  time: number,
+): Promise<{ tokenID: string; memberID: string | null }[]> => {
+  const revoked: { tokenID: string; memberID: string | null }[] = [];
   for (;;) {
-    const rows = await db.all<{ tokenID: string }>(
-      `WITH RECURSIVE made (token) AS (
-         SELECT token FROM token WHERE "createdBy" = $1
-         UNION SELECT t.token FROM made JOIN token t ON t."createdBy" = made.token)
-       UPDATE token SET "revokedTime" = $2 WHERE "revokedTime" IS NULL AND token IN (SELECT token FROM made)
-       RETURNING "tokenID"`,
-      [token, time],
+    const rows = await db.all<{ tokenID: string; memberID: string | null }>(
+      `WITH RECURSIVE ${sql}
+       UPDATE token SET "revokedTime" = $${values.length + 1}
+       WHERE "revokedTime" IS NULL AND ${revocable} AND token IN (SELECT token FROM made)
+       RETURNING "tokenID", "memberID"`,
+      [...values, time],
     );
     if (rows.length === 0) return revoked;
-    revoked.push(...rows.map(({ tokenID }) => tokenID));
+    revoked.push(...rows);
   }
 };
 
-/** Ends the open invitations that a token made, or a token that it created, directly or not. */
-const endInvitations = (db: Transaction, token: number): Promise<number> =>
+/** Ends the open invitations that tokens made. */
+const endInvitations = (db: Transaction, { sql, values }: Made): Promise<number> =>
   db.run(
-    `WITH RECURSIVE made (token) AS (
-       SELECT $1::integer UNION SELECT t.token FROM made JOIN token t ON t."createdBy" = made.token)
+    `WITH RECURSIVE ${sql}
      UPDATE member SET invitation = NULL, "invitationExpiresTime" = NULL
      WHERE invitation IS NOT NULL AND "invitedBy" IN (SELECT token FROM made)`,
-    [token],
+    [...values],
   );
 
-/** Deletes the share links that a token made, or a token that it created, directly or not. */
-const endShareLinks = (db: Transaction, token: number): Promise<number> =>
-  db.run(
-    `WITH RECURSIVE made (token) AS (
-       SELECT $1::integer UNION SELECT t.token FROM made JOIN token t ON t."createdBy" = made.token)
-     DELETE FROM share_link WHERE "createdBy" IN (SELECT token FROM made)`,
-    [token],
+/** Deletes the share links that tokens made, and returns their shareIDs. */
+const endShareLinks = async (db: Transaction, { sql, values }: Made): Promise<string[]> => {
+  const rows = await db.all<{ shareID: string }>(
+    `WITH RECURSIVE ${sql} DELETE FROM share_link WHERE "createdBy" IN (SELECT token FROM made) RETURNING "shareID"`,
+    [...values],
   );
+  return rows.map(({ shareID }) => shareID);
+};
 
 export const revokeToken = async (
   db: Transaction,
@@ -128,11 +155,25 @@ export const revokeToken = async (
     [tokenID, account, time],
   );
   if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
-  const revoked = descendants ? await revokeDescendants(db, row.token, time) : [];
-  if (descendants) await endInvitations(db, row.token);
-  if (descendants) await endShareLinks(db, row.token);
+  const made = madeByToken(row.token);
+  const revoked = descendants ? await revokeAll(db, made, time) : [];
+  if (descendants) await endInvitations(db, made);
+  if (descendants) await endShareLinks(db, made);
   await notifyAccess(db);
-  return { revokedTime: row.revokedTime, descendants: revoked };
+  return { revokedTime: row.revokedTime, descendants: revoked.map(({ tokenID }) => tokenID) };
+};
+
+/** Revokes the secret tokens that a member made, directly or not, and ends the share links and open invitations. */
+export const revokeMadeBy = async (
+  db: Transaction,
+  { account, memberID, time }: { account: number; memberID: string; time: number },
+): Promise<RevokedWithMember> => {
+  const made = madeByMember(account, memberID);
+  const revoked = await revokeAll(db, made, time);
+  await endInvitations(db, made);
+  const shareLinks = await endShareLinks(db, made);
+  await notifyAccess(db);
+  return { shareLinks, tokens: revoked.filter((token) => token.memberID === null).map(({ tokenID }) => tokenID) };
 };
 
 /** Updates tokens in ascending order, so that no two servers wait for each other. */

@@ -125,6 +125,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       columns:
         'memberID account kind token emailaddress memberName password joinedTime invitation invitationExpiresTime invitedBy createdTime',
     },
+    { from: 'known_network', columns: 'memberID network expiresTime' },
     {
       from: 'passkey',
       columns:

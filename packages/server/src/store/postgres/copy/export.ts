@@ -48,6 +48,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     SELECT "memberID", account, kind, token, emailaddress, "memberName", password, "joinedTime", invitation, "invitationExpiresTime",
       "invitedBy", "createdTime"
     FROM member`,
+  known_network: 'SELECT "memberID", network, "expiresTime" FROM known_network',
   passkey: `
     SELECT "passkeyID", "memberID", "passkeyName", origin, "credentialID", "publicKey", counter, transports, "createdTime", "lastUsedTime"
     FROM passkey`,

@@ -19,6 +19,7 @@ export const localTables = [
   'account',
   'token',
   'member',
+  'known_network',
   'passkey',
   'answered_challenge',
   'share_link',

@@ -47,7 +47,11 @@ const recordings = {
     return [{ subject: { memberID }, ...by }, ...added];
   },
   updateMember: ({ memberID, kind }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
-  removeMember: ({ memberID }) => [{ subject: { memberID } }],
+  removeMember: ({ memberID }, { tokens, shareLinks }) => [
+    { subject: { memberID } },
+    ...tokens.map((tokenID): Entry => ({ action: 'revokeToken', subject: { tokenID } })),
+    ...shareLinks.map((shareID): Entry => ({ action: 'revokeShareLink', subject: { shareID } })),
+  ],
   addPasskey: ({ memberID, passkey: { passkeyID } }) => [{ subject: { memberID, passkeyID } }],
   removePasskey: ({ memberID, passkeyID }) => [{ subject: { memberID, passkeyID } }],
   createShareLink: ({ shareID }) => [{ subject: { shareID } }],

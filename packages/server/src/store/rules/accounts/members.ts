@@ -33,6 +33,10 @@ export const noInvitation = (): Refusal =>
     message: `the invitation is not valid: it works once, for ${limits.invitationDays} days, and only the last one does; ask for another one`,
   });
 
+/** How long a member is known by a network, and by how many. */
+export const knownNetworkMilliseconds = 30 * 86_400_000;
+export const maxKnownNetworks = 20;
+
 /** The refusal to revoke the access of a member as if it were a token. */
 export const isMembers = (): Refusal =>
   new Refusal('invalid_field', { field: 'tokenID', message: '`tokenID` is the access of a member: use removeMember' });

@@ -1,4 +1,4 @@
-/** Deletes share links and sessions of the console that have ended, some in each commit. */
+/** Deletes share links, known networks and sessions of the console that have ended, some in each commit. */
 import { listedMilliseconds } from '../../rules/accounts/views.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
@@ -22,6 +22,9 @@ export const createEndedWriter = (db: Connection) => {
   const removeLinks = db.prepare<{ time: number; most: number }>(
     'DELETE FROM share_link WHERE shareID IN (SELECT shareID FROM share_link WHERE expiresTime <= @time LIMIT @most)',
   );
+  const removeNetworks = db.prepare<{ time: number; most: number }>(
+    'DELETE FROM known_network WHERE rowid IN (SELECT rowid FROM known_network WHERE expiresTime <= @time LIMIT @most)',
+  );
   const lastOf = db
     .prepare<{ after: number; most: number }, number | null>(
       'SELECT max(token) FROM (SELECT token FROM token WHERE token > @after ORDER BY token LIMIT @most)',
@@ -36,12 +39,13 @@ export const createEndedWriter = (db: Connection) => {
 
   return {
     deleteEnded({ time, after, most }: RequestOf<'deleteEnded'>): { deleted: number; next: number | null } {
-      const links = removeLinks.run({ time, most }).changes;
+      const changes = [removeLinks, removeNetworks].map((remove) => remove.run({ time, most }).changes);
+      const others = changes.reduce((sum, count) => sum + count);
       const last = lastOf.get({ after, most }) ?? null;
-      if (last === null) return { deleted: links, next: links < most ? null : after };
+      if (last === null) return { deleted: others, next: Math.max(...changes) < most ? null : after };
       const sessions = removeSessions.run({ after, last, ended: time - listedMilliseconds }).changes;
       if (sessions > 0) rememberNumber.run(last);
-      return { deleted: links + sessions, next: last };
+      return { deleted: others + sessions, next: last };
     },
   };
 };

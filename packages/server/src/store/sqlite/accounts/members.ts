@@ -1,6 +1,12 @@
 /** Members: the people who may sign in to the console. */
-import { checkRoomForMember, noInvitation, unknownMember } from '../../rules/accounts/members.ts';
-import type { Invitation, Member, RequestOf, SigningIn } from '../../store.ts';
+import {
+  checkRoomForMember,
+  knownNetworkMilliseconds,
+  maxKnownNetworks,
+  noInvitation,
+  unknownMember,
+} from '../../rules/accounts/members.ts';
+import type { Invitation, Member, RequestOf, RevokedWithMember, SigningIn } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { PasskeyWriter } from './passkeys.ts';
 import type { TokenWriter } from './tokens.ts';
@@ -15,7 +21,7 @@ interface Row {
 }
 
 interface MemberParts {
-  readonly tokens: Pick<TokenWriter, 'createAccess'>;
+  readonly tokens: Pick<TokenWriter, 'createAccess' | 'checkMaker' | 'revokeMadeBy'>;
   readonly passkeys: Pick<PasskeyWriter, 'replacePasskeys'>;
 }
 
@@ -44,6 +50,13 @@ export const createMemberWriter = (db: Connection, { tokens, passkeys }: MemberP
   const setKindOfAccess = db.prepare('UPDATE token SET kind = @kind WHERE token = @token AND kind <> @kind');
   const revoke = db.prepare('UPDATE token SET revokedTime = @time WHERE token = @token AND revokedTime IS NULL');
   const remove = db.prepare('DELETE FROM member WHERE memberID = ?');
+  const forgetNetworks = db.prepare('DELETE FROM known_network WHERE memberID = ?');
+  const noteNetwork = db.prepare(`
+    INSERT INTO known_network (memberID, network, expiresTime) SELECT memberID, @network, @expiresTime FROM member WHERE memberID = @memberID
+    ON CONFLICT DO UPDATE SET expiresTime = excluded.expiresTime`);
+  const dropOldest = db.prepare(`
+    DELETE FROM known_network WHERE memberID = @memberID AND network NOT IN (
+      SELECT network FROM known_network WHERE memberID = @memberID ORDER BY expiresTime DESC LIMIT ${maxKnownNetworks})`);
 
   const findMember = (request: { account: number; memberID: string }): Row => {
     const row = byID.get(request);
@@ -54,6 +67,7 @@ export const createMemberWriter = (db: Connection, { tokens, passkeys }: MemberP
   return {
     inviteMember({ memberName: given, by = null, ...invited }: RequestOf<'inviteMember'>) {
       const memberName = given ?? null;
+      if (by !== null) tokens.checkMaker(by, invited.time);
       const { account, emailaddress, kind, hash, expiresTime } = invited;
       const present = byAddress.get(account, emailaddress);
       if (present === undefined) {
@@ -74,9 +88,17 @@ export const createMemberWriter = (db: Connection, { tokens, passkeys }: MemberP
       const token = tokens.createAccess({ ...access, account, kind, time, createdBy, memberID });
       join.run({ memberID, token, memberName, password, time });
       passkeys.replacePasskeys(memberID, passkey, time);
+      forgetNetworks.run(memberID);
       // The sessions that it made end with it, those too that are being made.
       if (before !== null) revoke.run({ token: before, time });
       return { account, memberID, access: { token, tokenID: access.tokenID, kind } };
+    },
+
+    noteKnownNetwork({ memberIDs, network, time }: RequestOf<'noteKnownNetwork'>): void {
+      for (const memberID of memberIDs) {
+        noteNetwork.run({ memberID, network, expiresTime: time + knownNetworkMilliseconds });
+        dropOldest.run({ memberID });
+      }
     },
 
     updateMember({ account, memberID, kind }: RequestOf<'updateMember'>): void {
@@ -85,10 +107,11 @@ export const createMemberWriter = (db: Connection, { tokens, passkeys }: MemberP
       if (token !== null) setKindOfAccess.run({ token, kind });
     },
 
-    removeMember({ account, memberID, time }: RequestOf<'removeMember'>): void {
+    removeMember({ account, memberID, descendants = false, time }: RequestOf<'removeMember'>): RevokedWithMember {
       const { token } = findMember({ account, memberID });
       remove.run(memberID);
       if (token !== null) revoke.run({ token, time });
+      return descendants ? tokens.revokeMadeBy({ account, memberID, time }) : { tokens: [], shareLinks: [] };
     },
   };
 };
@@ -99,19 +122,21 @@ export const createMemberReader = (db: Connection) => {
     SELECT memberID, emailaddress, memberName, kind, createdTime, joinedTime, ${signedInTime} AS signedInTime, invitationExpiresTime,
       (SELECT count(*) FROM passkey p WHERE p.memberID = m.memberID) AS passkeys
     FROM member m WHERE account = @account ORDER BY emailaddress`);
-  const signingIn = db.prepare<unknown[], SigningIn>(`
-    SELECT m.account, m.token, t.tokenID, t.kind, m.password
+  const isKnown =
+    'EXISTS (SELECT 1 FROM known_network n WHERE n.memberID = m.memberID AND n.network = @network AND @time < n.expiresTime)';
+  const signingIn = db.prepare<unknown[], Omit<SigningIn, 'isKnown'> & { isKnown: 0 | 1 }>(`
+    SELECT m.account, m.memberID, m.token, t.tokenID, t.kind, m.password, ${isKnown} AS isKnown
     FROM member m JOIN token t USING (token) JOIN account a ON a.account = m.account
     WHERE m.emailaddress = @emailaddress AND m.password IS NOT NULL AND t.revokedTime IS NULL
-    ORDER BY a.accountUUID = @accountUUID DESC, ${signedInTime} DESC, m.token LIMIT @most`);
+    ORDER BY a.accountUUID = @accountUUID DESC, ${signedInTime} DESC, m.token`);
   const invitation = db.prepare<RequestOf<'findInvitation'>, Invitation>(`
-    SELECT m.memberID, m.emailaddress, m.memberName, m.kind, a.accountUUID, a.accountName
+    SELECT m.memberID, m.emailaddress, m.memberName, m.kind, m.account, a.accountUUID, a.accountName
     FROM member m JOIN account a ON a.account = m.account
     WHERE m.invitation = @hash AND @time < m.invitationExpiresTime`);
   return {
     listMembers: (request: RequestOf<'listMembers'>): Member[] => list.all(request),
     findMembers: ({ accountUUID = '', ...request }: RequestOf<'findMembers'>): SigningIn[] =>
-      signingIn.all({ accountUUID, ...request }),
+      signingIn.all({ accountUUID, ...request }).map((row) => ({ ...row, isKnown: row.isKnown === 1 })),
     findInvitation: (request: RequestOf<'findInvitation'>): Invitation | undefined => invitation.get(request),
   };
 };

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../refusal.ts';
 import { accessName, isMembers, type MemberAccess } from '../../rules/accounts/members.ts';
-import type { ListedToken, RequestOf, TokenDetail } from '../../store.ts';
+import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 /** A session may do what the token may that made it. */
@@ -61,32 +61,41 @@ export const createTokenWriter = (db: Connection) => {
     VALUES ((SELECT max(coalesce(max(token), 0), (SELECT lastToken FROM position)) + 1 FROM token),
       @tokenID, @account, @kind, @tokenName, @hash, @time, @createdBy, @memberID)
     RETURNING token`);
-  const endInvitations = db.prepare<{ token: number }>(`
-    WITH RECURSIVE made (token) AS (
-      SELECT @token UNION SELECT t.token FROM made JOIN token t ON t.createdBy = made.token)
-    UPDATE member SET invitation = NULL, invitationExpiresTime = NULL
-    WHERE invitation IS NOT NULL AND invitedBy IN (SELECT token FROM made)`);
+  // UNION visits no token twice. Revoked tokens are followed too: the tokens that they made may be live.
+  const madeByToken =
+    'made (token) AS (SELECT @token UNION SELECT t.token FROM made JOIN token t ON t.createdBy = made.token)';
+  // Other members whom the member invited stay, with all that they made.
+  const madeByMember = `made (token) AS (
+    SELECT token FROM token WHERE account = @account AND memberID = @memberID
+    UNION SELECT t.token FROM made JOIN token t ON t.createdBy = made.token WHERE coalesce(t.memberID, @memberID) = @memberID)`;
+  const ending = (made: string, revocable: string) => ({
+    tokens: db.prepare<Record<string, unknown>, { tokenID: string; memberID: string | null }>(`
+      WITH RECURSIVE ${made}
+      UPDATE token SET revokedTime = @time WHERE revokedTime IS NULL AND ${revocable} AND token IN (SELECT token FROM made)
+      RETURNING tokenID, memberID`),
+    invitations: db.prepare<Record<string, unknown>>(`
+      WITH RECURSIVE ${made} UPDATE member SET invitation = NULL, invitationExpiresTime = NULL
+      WHERE invitation IS NOT NULL AND invitedBy IN (SELECT token FROM made)`),
+    shareLinks: db
+      .prepare<Record<string, unknown>, string>(`
+        WITH RECURSIVE ${made} DELETE FROM share_link WHERE createdBy IN (SELECT token FROM made) RETURNING shareID`)
+      .pluck(),
+  });
+  const endOfToken = ending(madeByToken, 'true');
+  // Pages have the browser tokens.
+  const endOfMember = ending(madeByMember, "kind <> 'browser'");
+
+  /** Revokes what was made, and ends the open invitations and share links. */
+  const endMade = (made: ReturnType<typeof ending>, values: Record<string, unknown>, time: number) => {
+    made.invitations.run(values);
+    return { shareLinks: made.shareLinks.all(values), tokens: made.tokens.all({ ...values, time }) };
+  };
   const revoke = db.prepare<unknown[], { token: number; revokedTime: number }>(`
     UPDATE token SET revokedTime = coalesce(revokedTime, @time)
     WHERE tokenID = @tokenID AND account IS @account RETURNING token, revokedTime`);
-  // UNION visits no token twice. Revoked tokens are followed too: the tokens that they made may be live.
-  const revokeDescendants = db
-    .prepare<{ token: number; time: number }, string>(`
-      WITH RECURSIVE made (token) AS (
-        SELECT token FROM token WHERE createdBy = @token
-        UNION SELECT t.token FROM made JOIN token t ON t.createdBy = made.token)
-      UPDATE token SET revokedTime = @time WHERE revokedTime IS NULL AND token IN (SELECT token FROM made)
-      RETURNING tokenID`)
-    .pluck();
   const use = db.prepare<{ token: number; time: number }>(
     'UPDATE token SET lastUsedTime = @time WHERE token = @token AND coalesce(lastUsedTime, 0) < @time',
   );
-
-  // UNION visits no token twice. Revoked tokens are followed too: the tokens that they made may be live.
-  const endShareLinks = db.prepare<{ token: number }>(`
-    WITH RECURSIVE made (token) AS (
-      SELECT @token UNION SELECT t.token FROM made JOIN token t ON t.createdBy = made.token)
-    DELETE FROM share_link WHERE createdBy IN (SELECT token FROM made)`);
 
   /** Throws a Refusal unless this token is live: it may have been revoked since the request was authenticated. */
   const checkMaker = (token: number, time: number): void => {
@@ -114,8 +123,14 @@ export const createTokenWriter = (db: Connection) => {
       const revoked = revoke.get({ account, tokenID, time });
       if (revoked === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
       const { token, revokedTime } = revoked;
-      if (descendants) for (const ends of [endInvitations, endShareLinks]) ends.run({ token });
-      return { revokedTime, descendants: descendants ? revokeDescendants.all({ token, time }) : [] };
+      const made = descendants ? endMade(endOfToken, { token }, time).tokens : [];
+      return { revokedTime, descendants: made.map((each) => each.tokenID) };
+    },
+
+    /** Revokes the secret tokens that a member made, directly or not, and ends the share links and open invitations. */
+    revokeMadeBy({ account, memberID, time }: { account: number; memberID: string; time: number }): RevokedWithMember {
+      const { shareLinks, tokens } = endMade(endOfMember, { account, memberID }, time);
+      return { shareLinks, tokens: tokens.filter((each) => each.memberID === null).map(({ tokenID }) => tokenID) };
     },
 
     noteTokenUses({ uses }: RequestOf<'noteTokenUses'>): void {
