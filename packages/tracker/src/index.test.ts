@@ -1,10 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { expect, test, vi } from 'vitest';
 import { prunePackages } from '../build/prune-packages.ts';
 import { createTracker, logPageViews } from './index.ts';
-import { snippet } from './snippet.ts';
+import { earlyEventsScript, snippet } from './snippet.ts';
 
 test('on a server it can be imported and called, and does nothing', async () => {
   const tracker = createTracker({ url: 'https://example.com', token: 'browser_x' });
@@ -28,6 +29,12 @@ test('the stub that pages paste stays within 135 bytes of brotli', () => {
   const [stub = ''] = snippet.split('\n');
   expect(stub).toMatch(/^<script>.*<\/script>$/);
   expect(brotliCompressSync(stub).length).toBeLessThanOrEqual(135);
+});
+
+test('the README shows the script for early events as it is tested, in at most 40 lines', async () => {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  expect(readme).toContain(`\`\`\`html\n${earlyEventsScript}\`\`\``);
+  expect(earlyEventsScript.trim().split('\n').length).toBeLessThanOrEqual(40);
 });
 
 test('those who bundle it get no more than the script, and nothing of Zod or of page views', async () => {

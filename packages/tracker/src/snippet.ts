@@ -7,3 +7,49 @@
 export const snippet = `<script>self.hasOwnProperty("tracker")||(t=>"log reset flush consent createContact getUserUUID".split(" ").map(m=>t[m]=(...a)=>a.p=new Promise(r=>t.push([m,a,r,new Date]))))(self.tracker=[])</script>
 <script async src="{src}" data-token="{token}"></script>
 `;
+
+/**
+ * What a site may paste after the snippet, so that a page that is left before the script has loaded loses no events: it writes them to
+ * localStorage in the form of `toEventRecord`, and the next page sends them. Like the script, it stores nothing without consent
+ * (`isConsentRemembered`), and lets `beforeSend` change or drop an event. Other calls wait on, and are lost with the page. Before a page
+ * has loaded, WebKit fires `beforeunload`, but no `pagehide`. If the page stays after that, its own script sends the stored events.
+ */
+export const earlyEventsScript = `<script>
+(() => {
+  const save = () => {
+    const { dataset } = document.querySelector("script[data-token]");
+    const [, user = ""] = /(?:^|; )userUUID=([\\w-]+)/.exec(document.cookie) || [];
+    const refuses = navigator.globalPrivacyControl || ("dnt" in dataset && navigator.doNotTrack === "1");
+    if (document.prerendering || (refuses ? !user[21] : "consent" in dataset && !user[15])) return;
+    if (tracker.some(([method, args]) => method === "consent" && !args[0])) return;
+    const common = { robot: navigator.webdriver || null };
+    let [tick, isReset] = [0, false];
+    const toRecord = ([eventID, attrs], time) => {
+      const event = { eventID, attrs };
+      if (tracker.beforeSend && String(tracker.beforeSend(event)) === "false") return;
+      const { eventID: id, attrs: own } = event;
+      const isNumber = /string|number/.test(typeof id) && +id > 0 && +id === ~~id;
+      if (!isNumber && !(typeof id === "string" && id.trim())) return;
+      const named = Array.isArray(own) ? Object.fromEntries(own.map((each) => [each.attrID, each.attrValue])) : own;
+      const eventAttrArray = Object.entries({ ...common, ...named })
+        .map(([attrID, value]) => [attrID, value && value.toISOString ? value.toISOString() : value])
+        .filter(([attrID, value]) => attrID && value != null && Object(value) !== value)
+        .map(([attrID, value]) => ({ attrID: attrID.slice(0, 64), attrValue: String(value).slice(0, 2048) }));
+      tick = Math.max(tick + 1, time * 1296);
+      const eventUUID = tick.toString(36) + Math.random().toString(36).slice(2, 12).padEnd(10, "0");
+      const kind = isNumber ? { eventID: +id } : { eventName: id };
+      const record = { ...kind, eventUUID, eventTime: +time, eventAttrArray: eventAttrArray.slice(0, 100) };
+      localStorage["firsthand:" + eventUUID + dataset.token] = JSON.stringify(record);
+    };
+    for (const call of tracker.splice(0)) {
+      const [method, args, , time] = call;
+      isReset = isReset || method === "reset";
+      if (method === "set") Object.assign(common, args[0]);
+      if (isReset || method !== "log") tracker.push(call);
+      else try { toRecord(args, time); } catch { tracker.push(call); }
+    }
+  };
+  for (const type of ["pagehide", "beforeunload"]) addEventListener(type, () => { try { save(); } catch {} });
+})();
+</script>
+`;

@@ -7,6 +7,7 @@ import { snippet } from '../src/snippet.ts';
 
 export type SentEvent = {
   eventID: number;
+  eventName?: string;
   eventUUID: string;
   eventTime: number;
   userUUID?: string;

@@ -8,6 +8,12 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** A response of something else than the service: a gateway, or the site's own server without its path to the service. */
+export interface ForeignResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
 export interface Gate {
   readonly url: string;
   /** What has come through so far: `POST /update`. */
@@ -16,6 +22,8 @@ export interface Gate {
   readonly refused: string[];
   /** Answers 503 to each POST while true, as the server does when its store can't keep up. All else passes. */
   isBusy: boolean;
+  /** The next POSTs get these responses, in this order, and do not reach the server. */
+  readonly foreign: ForeignResponse[];
   /** Nobody listens from here on; requests under way are cut off. */
   down(): Promise<void>;
   /** Listens again, on the same port. */
@@ -53,6 +61,12 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
     const { method, headers, url: path } = request;
     gate.requests.push(`${method} ${path}`);
+    const foreign = method === 'POST' && gate.foreign.shift();
+    if (foreign) {
+      const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' };
+      request.resume().on('end', () => response.writeHead(foreign.status, headers).end(foreign.body));
+      return;
+    }
     if (isForgetful && method === 'POST') {
       isForgetful = false;
       request.resume();
@@ -92,6 +106,7 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
     requests: [],
     refused: [],
     isBusy: false,
+    foreign: [],
     down: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

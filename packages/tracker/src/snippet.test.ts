@@ -1,0 +1,66 @@
+import { createContext, runInContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { earlyEventsScript, snippet } from './snippet.ts';
+
+const codeOf = (html: string): string => /<script>([\s\S]*?)<\/script>/.exec(html)?.[1] as string;
+const visitor = 'userUUID=abcdefghijklmnopqrstu';
+
+type Setting = {
+  readonly cookie?: string;
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly navigator?: Readonly<Record<string, unknown>>;
+};
+
+/** Runs these calls of the stub in a page, which is then left. Returns what it has stored, and the calls that still wait. */
+const leaveAfter = (calls: string, { cookie = '', attributes = {}, navigator = {} }: Setting = {}) => {
+  const listeners: Record<string, () => void> = {};
+  const localStorage: Record<string, string> = {};
+  const page = createContext({
+    localStorage,
+    navigator,
+    document: { cookie, querySelector: () => ({ dataset: { token: 'browser_x', ...attributes } }) },
+    addEventListener: (type: string, listener: () => void) => {
+      listeners[type] = listener;
+    },
+  });
+  const stub = codeOf(snippet).replace('getUserUUID"', 'getUserUUID set"');
+  runInContext(`self = globalThis; ${stub}; ${codeOf(earlyEventsScript)}; ${calls}`, page);
+  listeners.beforeunload?.();
+  listeners.pagehide?.();
+  const records = Object.entries(localStorage).map(([key, record]) => ({ key, ...JSON.parse(record) }));
+  return { records, waiting: runInContext('tracker.map(([method]) => method).join()', page) };
+};
+
+test('stores the events of a page that is left before the script has loaded, as records of the queue', () => {
+  const { records, waiting } = leaveAfter(`
+    tracker.set({ plan: 'pro' });
+    tracker.log('Early', { at: new Date(0), none: null, node: {} });
+    tracker.log('7', [{ attrID: 'a', attrValue: 1 }, { attrID: 'plan', attrValue: null }]);
+    for (const wrong of [0, ' ', {}, undefined, true]) tracker.log(wrong);
+    tracker.createContact({});`);
+  const key = expect.stringMatching(/^firsthand:[a-z0-9]{10}[\w]{10}browser_x$/);
+  const at = { attrID: 'at', attrValue: '1970-01-01T00:00:00.000Z' };
+  const common = { key, eventUUID: expect.any(String), eventTime: expect.any(Number) };
+  expect(records).toEqual([
+    { ...common, eventName: 'Early', eventAttrArray: [{ attrID: 'plan', attrValue: 'pro' }, at] },
+    { ...common, eventID: 7, eventAttrArray: [{ attrID: 'a', attrValue: '1' }] },
+  ]);
+  expect(records[0].eventUUID < records[1].eventUUID).toBe(true);
+  expect(waiting).toBe('set,createContact');
+});
+
+test.for<[string, Setting, number]>([
+  ['', {}, 2],
+  ['', { attributes: { consent: '' } }, 0],
+  ['', { attributes: { consent: '' }, cookie: visitor }, 2],
+  ['tracker.consent(true)', { attributes: { consent: '' } }, 0],
+  ['tracker.consent(false)', { cookie: visitor }, 0],
+  ['tracker.reset()', { cookie: visitor }, 0],
+  ['', { navigator: { globalPrivacyControl: true }, cookie: visitor }, 0],
+  ['', { navigator: { globalPrivacyControl: true }, cookie: `${visitor}v` }, 2],
+  ['', { navigator: { doNotTrack: '1' }, cookie: visitor }, 2],
+  ['', { navigator: { doNotTrack: '1' }, attributes: { dnt: '' }, cookie: visitor }, 0],
+  ['tracker.beforeSend = ({ eventID }) => eventID !== 1', {}, 1],
+])('stores early events only where the script would: after %s, with %j, %i of 2', ([call, setting, count]) => {
+  expect(leaveAfter(`${call}; tracker.log(1); tracker.log(2)`, setting).records).toHaveLength(count);
+});

@@ -1,0 +1,388 @@
+/**
+ * Cases in which events were once lost or stored twice, or cost the page too much, in three engines against the real server, with both
+ * scripts. They take minutes, so they run with DELIVERY_TIMES only: `DELIVERY_TIMES=10 npm run test:delivery` prints a table.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, test as baseTest, beforeAll, beforeEach, describe, expect, type TestContext } from 'vitest';
+import type { Tracker } from '../../src/index.ts';
+import { earlyEventsScript } from '../../src/snippet.ts';
+import type { Session, Tab } from '../engines/engine.ts';
+import { describeEngines } from '../engines/engines.ts';
+import { waitFor } from '../engines/processes.ts';
+import type { Account } from './service.ts';
+import { openShop, pause, ready, type Shop } from './shop.ts';
+import type { Page } from './site.ts';
+import { countEvents, countStored, expectAllOnce, readStored } from './tally.ts';
+
+declare const tracker: Tracker;
+
+const times = Number(process.env.DELIVERY_TIMES ?? 0);
+const nths = Array.from({ length: times }, (_, nth) => nth);
+const test = baseTest.runIf(times);
+
+/** What has not arrived by then is lost, or late. */
+const patienceMilliseconds = 30_000;
+const afterwardsMilliseconds = 500;
+
+/** Responses of other servers that have a `status`, as a deployment or a wrong route answers the site's path to the service. */
+const foreignResponses = [
+  { status: 404, body: '{"timestamp":"2026-11-01T00:00:00Z","status":404,"error":"Not Found","path":"/s/update"}' },
+  { status: 405, body: '{"status":"405","message":"Method Not Allowed"}' },
+  { status: 200, body: '{"status":"200","data":null}' },
+];
+
+/** Runs once the tracker has started, without a driver: the page breaks what drivers need. */
+const onceStarted = (code: string): string => `<script>{
+  const nth = new URLSearchParams(location.search).get('nth') * 1;
+  const timer = setInterval(() => {
+    if (!Object.hasOwn(tracker, 'push')) return;
+    clearInterval(timer);
+    ${code}
+  }, 20);
+}</script>`;
+const logNth = 'tracker.log(1, { line: 0, nth });';
+
+/** A clock that a page can set, before the tracker reads it. */
+const settableClock = `<script>{
+  const now = Date.now;
+  const shift = () => new URLSearchParams(location.search).get('shift') * 1 + (window.clockShift || 0);
+  Date.now = () => now() + shift();
+}</script>`;
+
+const countWarnings = `<script>{
+  const { warn } = console;
+  window.warnings = 0;
+  console.warn = (...texts) => { window.warnings++; warn.apply(console, texts); };
+}</script>`;
+
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop?.close());
+
+describeEngines('delivery', (engine) => {
+  let session: Session;
+  let account: Account;
+
+  beforeAll(async () => {
+    session = await engine.launch({ proxyPort: shop.site.port });
+  });
+  afterAll(() => session?.close());
+  beforeEach(async () => {
+    account = await shop.service.createAccount();
+    shop.gate.foreign.length = 0;
+    shop.gate.requests.length = 0;
+    shop.site.errors.length = 0;
+  });
+
+  const arrived = (count: number): Promise<boolean> =>
+    waitFor(
+      'them to be stored',
+      async () => (await countEvents(account.api)) >= count || undefined,
+      patienceMilliseconds,
+    ).catch(() => false);
+
+  /** The numbers of posts of events. */
+  const countPosts = (): number => shop.gate.requests.filter((request) => request === 'POST /update').length;
+
+  const expectStored = async (context: TestContext, count = times, toFigure = (): string => '') => {
+    await arrived(count);
+    await pause(afterwardsMilliseconds);
+    const tally = { times, late: 0, ...countStored(await readStored(account.api), [count]), outOfOrder: 0 };
+    const figure = toFigure();
+    expectAllOnce(context, figure ? { ...tally, figure } : tally, count);
+  };
+
+  describe.each(['tracker.js', 'tracker.full.js'])('%s', (script) => {
+    const publish = (page: Omit<Page, 'token'> = {}, path = '/page'): string =>
+      shop.site.publish(path, { token: account.browserToken, src: `${shop.gate.url}/${script}`, ...page });
+    const visit = async (url: string): Promise<Tab> => ready(await session.openTab(url));
+    const log = (tab: Tab, nth: number) => tab.run((nth) => tracker.log(1, { line: 0, nth }), nth);
+    /** Makes a waiting record's next try come now. */
+    const retryNow = (tab: Tab) => tab.run(() => void dispatchEvent(new Event('online')));
+
+    /** Waits until it is so, and tries again meanwhile. */
+    const retryUntil = async (tab: Tab, isDone: () => boolean | Promise<boolean>): Promise<void> => {
+      await waitFor(
+        'it',
+        async () => {
+          if (await isDone()) return true;
+          await retryNow(tab);
+          await pause(100);
+        },
+        5_000,
+      ).catch(() => {});
+    };
+
+    /** Opens the page once for each repetition, without a driver in it. */
+    const openEachTime = async (url: string): Promise<void> => {
+      for (const nth of nths) {
+        const tab = await session.openTab(`${url}?nth=${nth}`);
+        await arrived(nth + 1);
+        await tab.close();
+      }
+    };
+
+    test('T1: the responses of another server, 404, 405 and 200', async (context) => {
+      const tab = await visit(publish());
+      for (const nth of nths) {
+        shop.gate.foreign.push(...foreignResponses);
+        await log(tab, nth);
+        await retryUntil(tab, () => shop.gate.foreign.length === 0);
+        shop.gate.foreign.length = 0;
+        await retryNow(tab);
+      }
+      await expectStored(context);
+      await tab.close();
+    });
+
+    test('T2: localStorage.clear() after log', async (context) => {
+      const tab = await visit(publish());
+      for (const nth of nths)
+        await tab.run((nth) => {
+          tracker.log(1, { line: 0, nth });
+          localStorage.clear();
+        }, nth);
+      await expectStored(context);
+      await tab.close();
+    });
+
+    test('T2: localStorage.clear() after log, while the server is busy', async (context) => {
+      const tab = await visit(publish());
+      shop.gate.isBusy = true;
+      for (const nth of nths)
+        await tab.run((nth) => {
+          tracker.log(1, { line: 0, nth });
+          localStorage.clear();
+        }, nth);
+      await pause(300);
+      shop.gate.isBusy = false;
+      await retryNow(tab);
+      await expectStored(context);
+      await tab.close();
+    });
+
+    test('T3: the clock is corrected by 30 days while events wait, for this page and the next', async (context) => {
+      const page = publish({ before: settableClock });
+      const tab = await visit(page);
+      shop.gate.isBusy = true;
+      for (const nth of nths) await log(tab, nth);
+      await pause(300);
+      await tab.run(() => Object.assign(window, { clockShift: 30 * 864e5 }) && undefined);
+      await retryNow(tab);
+      await tab.goto(`${page}?shift=${30 * 864e5}`);
+      await ready(tab);
+      shop.gate.isBusy = false;
+      await retryNow(tab);
+      await expectStored(context);
+      await tab.close();
+    });
+
+    test('T4: the page is left before the script has loaded, with the opt-in of the snippet', async (context) => {
+      const leaving = `<script>
+        tracker.log(1, { line: 0, nth: new URLSearchParams(location.search).get('nth') });
+        setTimeout(() => { location.href = '/next'; }, 200);
+      </script>`;
+      const page = publish({ src: `/stats/${script}`, after: earlyEventsScript + leaving });
+      publish({}, '/next');
+      const tab = await session.openTab(`${shop.site.url}/elsewhere`);
+      shop.site.scriptDelayMilliseconds = 60_000;
+      for (const nth of nths) {
+        // No driver waits for this page, because WebKit's waits until it has loaded.
+        await tab.run((address) => void setTimeout(() => location.assign(address)), `${page}?nth=${nth}`);
+        await arrived(nth + 1);
+      }
+      shop.site.scriptDelayMilliseconds = 0;
+      await expectStored(context);
+      await tab.close();
+    });
+
+    test('T6: three large events in one task, in a new browser', async (context) => {
+      const tab = await visit(publish({ before: countWarnings }));
+      for (const nth of nths) {
+        await tab.run((nth) => {
+          for (const each of [0, 1, 2]) {
+            const attrs: Record<string, string | number> = { line: 0, nth: 3 * nth + each };
+            for (let count = 0; count < 90; count++) attrs[`a${count}`] = 'x'.repeat(2_000);
+            tracker.log(1, attrs);
+          }
+        }, nth);
+        await arrived(3 * nth + 3);
+      }
+      const warnings = await tab.run(() => (window as unknown as { warnings: number }).warnings);
+      await expectStored(context, 3 * times, () => `${warnings} warnings`);
+      await tab.close();
+    });
+
+    test('T6: values and events that are too large are announced, once for each kind', async () => {
+      const tab = await visit(publish({ before: countWarnings }));
+      const warnings = await tab.run(() => {
+        for (const _ of [0, 1]) {
+          tracker.log(1, { line: 0, nth: 0, value: 'x'.repeat(2_049) });
+          tracker.log(1, Object.fromEntries(Array.from({ length: 100 }, (_, nth) => [`a${nth}`, 'x'.repeat(2_048)])));
+        }
+        return (window as unknown as { warnings: number }).warnings;
+      });
+      expect(warnings).toBe(2);
+      await tab.close();
+    });
+
+    test('T7: Array.prototype is frozen, and log was taken from the stub', async (context) => {
+      await openEachTime(
+        publish({
+          before: '<script>Object.freeze(Array.prototype)</script>',
+          after: `<script>window.early = tracker.log</script>${onceStarted('early(1, { line: 0, nth });')}`,
+        }),
+      );
+      await expectStored(context);
+    });
+
+    test('T8: the page breaks find, map and URL', async (context) => {
+      const breaks = [
+        'Array.prototype.find = () => { throw new Error("of the page"); };',
+        'Array.prototype.map = () => [];',
+        'window.URL = function () { throw new Error("of the page"); };',
+      ].join('');
+      await openEachTime(publish({ after: onceStarted(breaks + logNth) }));
+      await expectStored(context);
+    });
+
+    test('T9: a wrapper of fetch sets a header', async (context) => {
+      const before = `<script>{
+        const { fetch } = window;
+        window.fetch = (address, options) => {
+          options.headers['X-Trace'] = '1';
+          return fetch(address, options);
+        };
+      }</script>`;
+      await openEachTime(publish({ src: `/stats/${script}`, before, after: onceStarted(logNth) }));
+      await expectStored(context);
+    });
+
+    test('T10: a link to a page with the script', async (context) => {
+      const page = publish();
+      const next = publish({}, '/next');
+      const tab = await visit(page);
+      for (const nth of nths) {
+        await tab.goto(page);
+        await ready(tab);
+        await tab.run(
+          (nth, next) => {
+            setTimeout(() => {
+              tracker.log(1, { line: 0, nth });
+              location.href = next;
+            });
+          },
+          nth,
+          next,
+        );
+        await waitFor('the next page', () =>
+          tab
+            .run(() => (location.pathname === '/next' && Object.hasOwn(tracker, 'push')) || undefined)
+            .catch(() => undefined),
+        );
+        await arrived(nth + 1);
+      }
+      await expectStored(context, times, () => `${countPosts()} posts`);
+      await tab.close();
+    });
+
+    test('T11: the clock is in 1970', async (context) => {
+      const start = Date.now();
+      const tab = await visit(`${publish({ before: settableClock })}?shift=${-start}`);
+      for (const nth of nths) await log(tab, nth);
+      await expectStored(context, times);
+      const errors = (await account.api.getEvent({ limit: 1000 })).event.map(({ eventTime }) =>
+        Math.abs(Date.parse(eventTime) - start),
+      );
+      Object.assign(context.task.meta.delivery as object, { figure: `at most ${Math.max(...errors)} ms off` });
+      await tab.close();
+    });
+
+    test('T11: a request takes 16 s to the server', async (context) => {
+      const tab = await visit(publish());
+      shop.gate.delayNext(16_000);
+      const start = Date.now();
+      await tab.run((times) => {
+        for (let nth = 0; nth < times; nth++) tracker.log(1, { line: 0, nth });
+      }, times);
+      await pause(16_500);
+      await expectStored(context, times);
+      const errors = (await account.api.getEvent({ limit: 1000 })).event.map(({ eventTime }) =>
+        Math.abs(Date.parse(eventTime) - start),
+      );
+      Object.assign(context.task.meta.delivery as object, { figure: `at most ${Math.max(...errors)} ms off` });
+      await tab.close();
+    });
+
+    test('T12: 10,000 calls of log in one task', async (context) => {
+      const milliseconds: number[] = [];
+      for (const _ of nths) {
+        const tab = await visit(publish());
+        milliseconds.push(
+          await tab.run(() => {
+            const start = performance.now();
+            for (let nth = 0; nth < 10_000; nth++) tracker.log(1, { line: 1, nth });
+            return Math.round(performance.now() - start);
+          }),
+        );
+        await tab.close();
+      }
+      expect(milliseconds).toHaveLength(times);
+      const [median] = milliseconds.sort((a, b) => a - b).slice(Math.floor(times / 2));
+      const figure = `${median} ms (median), ${Math.max(...milliseconds)} ms (maximum)`;
+      context.task.meta.delivery = { times, storedOnce: 0, lost: 0, twice: 0, outOfOrder: 0, late: 0, figure };
+    });
+
+    test('T13: two tabs opened together in a new browser, without Web Locks, the first response cut', async (context) => {
+      const users: number[] = [];
+      const run = `${script.replaceAll('.', '')}${engine.name}`.toLowerCase();
+      for (const nth of nths) {
+        publish({
+          after: `<script>tracker.log(1, { line: 0, nth: ${2 * nth} + new URLSearchParams(location.search).get('tab') * 1 })</script>`,
+        });
+        const broken = shop.gate.breakNext(1, 'answered', async () => {});
+        const host = `http://shop${nth}-${run}.example/page`;
+        const tabs = await Promise.all([0, 1].map((tab) => session.openTab(`${host}?tab=${tab}`)));
+        await broken;
+        expect(await tabs[0]?.run(() => 'locks' in navigator)).toBe(false);
+        await arrived(2 * nth + 2);
+        const stored = await readStored(account.api);
+        users.push(new Set(stored.filter((each) => each.nth >> 1 === nth).map(({ userUUID }) => userUUID)).size);
+        for (const tab of tabs) await tab.close();
+      }
+      await expectStored(context, 2 * times, () => `${users.filter((count) => count > 1).length} times two users`);
+    });
+  });
+
+  test('T5: the browser is killed while the server is away (tracker.full.js)', async (context) => {
+    const profileFolder = await mkdtemp(join(tmpdir(), 'firsthand-profile-'));
+    const page = shop.site.publish('/page', { token: account.browserToken, src: `${shop.gate.url}/tracker.full.js` });
+    let killed: Session | undefined;
+    try {
+      for (const nth of nths) {
+        killed = await engine.launch({ profileFolder });
+        const tab = await ready(await killed.openTab(page));
+        // As on an ordinary visit, the page has written before.
+        await tab.run(() => localStorage.setItem('theirs', String(Math.random())));
+        await arrived(nth);
+        await pause(engine.flushMilliseconds);
+        await shop.gate.down();
+        await tab.run((nth) => tracker.log(1, { line: 0, nth }), nth);
+        await pause(3_000);
+        await killed.kill();
+        await shop.gate.up();
+      }
+      killed = await engine.launch({ profileFolder });
+      await ready(await killed.openTab(page));
+      await expectStored(context);
+    } finally {
+      await killed?.kill();
+      await rm(profileFolder, { recursive: true, force: true, maxRetries: 5 });
+    }
+  });
+});
