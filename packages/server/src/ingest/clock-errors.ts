@@ -6,15 +6,12 @@
  */
 import { BoundedMap } from '../bounded-map.ts';
 
-/** The longest plausible transit time. */
-const longestMilliseconds = 10_000;
+/** The longest plausible transit time. A tracker gives up a request after 15 s, but a proxy may still deliver it later. */
+const longestMilliseconds = 60_000;
 /** The shortest plausible transit time. It is negative because synchronized clocks still differ by about a second. */
 const leastMilliseconds = -1_000;
 /** Only the errors of wrong clocks are stored. */
 const mostWrongClocks = 10_000;
-
-const canBeOnTheWay = (milliseconds: number): boolean =>
-  milliseconds >= leastMilliseconds && milliseconds <= longestMilliseconds;
 
 /**
  * Returns the milliseconds to add to this browser's times, given a request received `lateMilliseconds` after its sentTime
@@ -26,10 +23,11 @@ export type ClockErrorOf = (browser: string, lateMilliseconds: number) => number
 export const createClockErrors = (): ClockErrorOf => {
   const errors = new BoundedMap<string, number>(mostWrongClocks);
   return (browser, lateMilliseconds) => {
-    const believed = errors.get(browser) ?? 0;
-    if (canBeOnTheWay(lateMilliseconds - believed)) return believed;
+    const believed = errors.get(browser);
+    // The request that showed the error may have been slow itself. Another estimate would change the order of the page's events.
+    if (believed !== undefined && Math.abs(lateMilliseconds - believed) <= longestMilliseconds) return believed;
     errors.delete(browser);
-    if (canBeOnTheWay(lateMilliseconds)) return 0;
+    if (lateMilliseconds >= leastMilliseconds && lateMilliseconds <= longestMilliseconds) return 0;
     errors.set(browser, lateMilliseconds);
     return lateMilliseconds;
   };
