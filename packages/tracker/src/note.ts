@@ -13,3 +13,11 @@ export const warn = (...what: unknown[]): void => console.warn('firsthand:', ...
 export const note = (...what: unknown[]): void => {
   if (isDebug) warn(...what);
 };
+
+const warned: Record<string, string> = {};
+
+/** As `warn`, once for each kind. */
+export const warnOnce = (kind: string, ...what: unknown[]): void => {
+  if (!warned[kind]) warn(...what);
+  warned[kind] = kind;
+};

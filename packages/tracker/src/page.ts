@@ -45,8 +45,9 @@ export const startInPage = (
       setPastTime();
       if (args.p) args.p.catch(note);
     };
-    stub.splice(0).map(call);
-    stub.push = call as Stub['push'];
+    for (const early of stub.splice(0)) call(early);
+    // Defined, because an assignment fails where `Array.prototype` is frozen.
+    Object.defineProperty(stub, 'push', { value: call });
     page[name] = stub;
     if (then) then(stub as Tracker, script.dataset);
   });

@@ -1,6 +1,6 @@
 import { countDropped, queuedKeys, type StoredRecord } from './delivery/queue.ts';
 import { createSender, expected } from './delivery/sender.ts';
-import { eraseStored, noteKey, openStored, stored, writeStored } from './delivery/storage.ts';
+import { eraseStored, noteItem, openStored, writeStored } from './delivery/storage.ts';
 import { demand, guard } from './guard.ts';
 import { isConsentRemembered } from './identity/consent.ts';
 import { readCookie } from './identity/cookie.ts';
@@ -59,6 +59,8 @@ export type Tracker = {
  */
 type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | 'dnt']?: string | undefined };
 
+const pause = () => new Promise((resolve) => setTimeout(resolve, 99));
+
 /** Starts a tracker, and gives `tracker` its methods. It needs a document. `url` is as `base` of createSender. */
 export const startTracker = (tracker: Partial<Tracker>, url: string | URL, options: TagOptions): Tracker => {
   // A bound for pages that log in a loop: this many events at once, and then one each time this many milliseconds pass.
@@ -85,38 +87,41 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
     send();
   };
 
-  const keep = (eventUUID: string, record: StoredRecord): string => {
+  /** Queues the record that `toRecord` makes for an identifier. Returns its key. */
+  const keep = (toRecord: (eventUUID: string) => StoredRecord): string => {
+    const eventUUID = createEventUUID();
+    const time = timeOf(eventUUID);
+    evenTime = Math.max(evenTime, time - burst * millisecondsEach);
+    demand(evenTime <= time || countDropped('too many'), 'too many');
     demand(isAllowed || options.consent !== 'drop', 'no consent');
-    demand(record.length < 2e5, 'too large');
+    const record = toRecord(eventUUID);
+    demand(record.length < 2e5 || countDropped('too large'), 'too large');
     const key = `firsthand:${eventUUID}${token}`;
     writeStored(key, record);
-    queuedKeys('');
-    send();
+    evenTime += millisecondsEach;
+    send(true);
     return key;
   };
 
-  addEventListener('storage', ({ key }) => {
-    noteKey(key);
-    // Another tab has erased everything. A tab that still asks for consent reads no storage, and has nothing to erase.
-    if (isAllowed && key === copyKey && !stored[key]) consent(false);
+  addEventListener('storage', ({ key, newValue }) => {
+    noteItem(key, newValue);
+    // Another tab has withdrawn consent, which removes the cookie as well. A tab that still asks for consent reads no storage, and
+    // has nothing to erase.
+    if (isAllowed && key === copyKey && !knownUser()) consent(false);
   });
   // Without consent, the items that an earlier page left are erased: the site or the visitor may have removed the cookie.
   consent(isConsentRemembered(options));
 
   tracker.log = guard((eventID: number | string, attrs?: Attributes) => {
-    const event: LoggedEvent = { eventID, attrs };
-    const eventUUID = createEventUUID();
-    const time = timeOf(eventUUID);
-    evenTime = Math.max(evenTime, time - burst * millisecondsEach);
-    demand(evenTime <= time || countDropped(), 'too many');
-    demand(!tracker.beforeSend || `${tracker.beforeSend(event)}` !== 'false', 'beforeSend');
-    keep(eventUUID, toEventRecord(event, eventUUID));
-    evenTime += millisecondsEach;
+    keep((eventUUID) => {
+      const event: LoggedEvent = { eventID, attrs };
+      demand(!tracker.beforeSend || `${tracker.beforeSend(event)}` !== 'false', 'beforeSend');
+      return toEventRecord(event, eventUUID);
+    });
   }) as Tracker['log'];
   tracker.createContact = ((fields: ContactFields, callback?: Parameters<Tracker['createContact']>[1]) => {
     const result = new Promise<ContactResult>((resolve, reject) => {
-      const requestUUID = createEventUUID();
-      expected[keep(requestUUID, toContactRecord(fields, requestUUID))] = (verdict) => {
+      expected[keep((requestUUID) => toContactRecord(fields, requestUUID))] = (verdict) => {
         if (verdict.error) reject(Object.assign(Error(), verdict.error));
         else resolve(verdict as ContactResult);
       };
@@ -132,12 +137,11 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   tracker.flush = async () => {
     const now = createEventUUID();
     // Polls, because another tab may send a record without this one being notified.
-    while ((queuedKeys(token)[0] as string) < `firsthand:${now}`)
-      await new Promise((resolve) => setTimeout(resolve, 99));
+    while ((queuedKeys(token)[0] as string) < `firsthand:${now}`) await pause();
   };
   tracker.getUserUUID = async () => {
     // Polls, because only the tab that has the lock makes a new browser's userUUID, and it may be another one.
-    while (isAllowed && !knownUser()) await new Promise((resolve) => setTimeout(resolve, 99));
+    while (isAllowed && !knownUser()) await pause();
     return isAllowed ? knownUser() : undefined;
   };
   return tracker as Tracker;

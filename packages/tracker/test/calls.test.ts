@@ -96,7 +96,7 @@ describeInChromium('the tracker in Chromium: calls', () => {
             status: 400,
             body: {
               status: '400',
-              error: { code: 'invalid', message: 'is no address', field: 'contactEmailaddress' },
+              error: { code: 'invalid_field', message: 'is no address', field: 'contactEmailaddress' },
             },
           }
         : undefined;
@@ -116,7 +116,7 @@ describeInChromium('the tracker in Chromium: calls', () => {
         );
       return [error instanceof Error, error?.code, error?.field, error?.message, calledBack === error];
     });
-    expect(refusal).toEqual([true, 'invalid', 'contactEmailaddress', 'is no address', true]);
+    expect(refusal).toEqual([true, 'invalid_field', 'contactEmailaddress', 'is no address', true]);
     expect(recorder.received).toHaveLength(3);
     await pause(300);
     expect(await queuedIn(page)).toBe(0);

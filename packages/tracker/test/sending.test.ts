@@ -71,7 +71,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
       body: {
         status: '200',
         event: body.event?.map(({ eventID, eventUUID }) => {
-          if (eventID < 10) return { status: '400', eventUUID, error: { code: 'invalid', message: 'too low' } };
+          if (eventID < 10) return { status: '400', eventUUID, error: { code: 'invalid_field', message: 'too low' } };
           if (eventID < 20 && recorder.received.length < 2) return { status: '503', eventUUID };
           return { status: '200', eventUUID };
         }),
@@ -107,15 +107,20 @@ describeInChromium('the tracker in Chromium: sending', () => {
   });
 
   test('finds the one record for which a whole request is refused', async () => {
-    recorder.answer = ({ body }) => (body.event?.some(({ eventID }) => eventID === 13) ? { status: 400 } : undefined);
+    const error = { code: 'invalid_json', message: 'no' };
+    recorder.answer = ({ body }) =>
+      body.event?.some(({ eventID }) => eventID === 13) ? { status: 400, body: { status: '400', error } } : undefined;
     const page = await openPage(publish('/'));
     await logAll(page, [11, 12, 13, 14, 15]);
     await soon(async () => expect(await queuedIn(page)).toBe(0));
     expect(recorder.eventIDs()).toEqual([11, 12, 13, 14, 15]);
   });
 
-  test.for([401, 403])('after %i keeps everything and sends nothing more until the next page', async (status) => {
-    recorder.answer = () => ({ status, body: { status: `${status}`, error: { code: 'no', message: 'no' } } });
+  test.for<[number, string]>([
+    [401, 'invalid_token'],
+    [403, 'origin_not_allowed'],
+  ])('after %i keeps everything and sends nothing more until the next page', async ([status, code]) => {
+    recorder.answer = () => ({ status, body: { status: `${status}`, error: { code, message: 'no' } } });
     const url = publish('/');
     const page = await openPage(url);
     await page.evaluate(() => tracker.log(1));

@@ -30,7 +30,7 @@ const load = async (localStorage: unknown): Promise<void> => {
 const enqueue = (record: string, token = 'browser_a'): string => {
   const key = `firsthand:${createEventUUID()}${token}`;
   storage.writeStored(key, record);
-  queue.queuedKeys('');
+  queue.dropSurplus();
   return key;
 };
 
@@ -53,19 +53,33 @@ test('keeps each record under a key of its own, in order, apart for each token',
   expect(disk[keys[1] as string]).toBe('2');
 });
 
-test('finds what an earlier page has left, and what another tab writes', async () => {
+test('finds what an earlier page has left, and what another tab writes and removes', async () => {
   const key = enqueue('1');
   vi.advanceTimersByTime(1);
   await load(disk);
   expect(queue.queuedKeys('browser_a')).toEqual([key]);
   const other = `firsthand:${createEventUUID()}browser_a`;
-  disk[other] = '2';
-  storage.noteKey(other);
-  storage.noteKey('theirs');
+  storage.noteItem(other, '2');
+  storage.noteItem('theirs', '3');
   expect(queue.queuedKeys('browser_a')).toEqual([key, other]);
-  delete disk[key];
+  storage.noteItem(key, null);
   expect(queue.queuedKeys('browser_a')).toEqual([other]);
-  expect(Object.keys(storage.ourKeys)).toEqual([other]);
+  expect(Object.keys(storage.copies)).toEqual([other]);
+});
+
+test('keeps records that a script removes from the storage, and writes them again', () => {
+  const keys = [enqueue('1'), enqueue('2')];
+  for (const key of keys) delete disk[key];
+  expect(queue.queuedKeys('browser_a')).toEqual(keys);
+  storage.writeCopies();
+  expect(keys.map((key) => disk[key])).toEqual(['1', '2']);
+});
+
+test('sorts the records of earlier pages by their time', async () => {
+  const keys = [3, 1, 2].map((nth) => `firsthand:000000000${nth}browser_a`);
+  for (const key of keys) disk[key] = 'x';
+  await load(disk);
+  expect(queue.queuedKeys('')).toEqual(keys.sort());
 });
 
 test('leaves alone what is not ours', () => {
@@ -74,17 +88,39 @@ test('leaves alone what is not ours', () => {
   expect([disk['fh:theirs'], disk.cart]).toEqual(['theirs', 'theirs']);
 });
 
-test('drops what is older than 7 days', () => {
-  enqueue('old');
-  vi.advanceTimersByTime(7 * 86_400e3 + 1);
+test('drops no record for its age', () => {
+  const old = enqueue('old');
+  vi.advanceTimersByTime(30 * 86_400e3);
   const young = enqueue('young');
-  expect(queue.queuedKeys('browser_a')).toEqual([young]);
+  expect(queue.queuedKeys('browser_a')).toEqual([old, young]);
 });
 
 test('holds 500 records, and drops the oldest first', () => {
   const keys = Array.from({ length: 510 }, () => enqueue('x'));
   expect(queue.queuedKeys('browser_a')).toEqual(keys.slice(10));
   expect(Number(queue.droppedCount())).toBe(10);
+});
+
+test('drops no record that is being sent', () => {
+  const keys = Array.from({ length: 3 }, () => `firsthand:${createEventUUID()}browser_a`);
+  for (const key of keys) storage.writeStored(key, 'x'.repeat(150_000));
+  queue.taken[keys[0] as string] = true;
+  queue.dropSurplus();
+  expect(queue.queuedKeys('browser_a')).toEqual([keys[0], keys[2]]);
+});
+
+test('stores the count of what it dropped once for all that was dropped', () => {
+  for (let nth = 0; nth < 3; nth++) queue.countDropped('too many');
+  expect(disk['firsthand.dropped']).toBe(undefined);
+  queue.dropSurplus();
+  expect(Number(disk['firsthand.dropped'])).toBe(3);
+});
+
+test('says each reason for a loss once in the console', () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  for (const reason of ['full', 'cut', 'full']) queue.countDropped(reason);
+  expect(warn.mock.calls.map((texts) => texts[1])).toEqual(['full', 'cut']);
+  warn.mockRestore();
 });
 
 test('holds 256 KiB, and drops the oldest first', () => {

@@ -1,46 +1,50 @@
 /**
- * The queue of records without a response yet, shared by tabs and visits. Each record has a key in storage, because a single list
+ * The queue of records without a verdict yet, shared by tabs and visits. Each record has a key in storage, because a single list
  * would lose writes when several tabs change it. A key is `firsthand:`, the record's eventUUID and the token, so keys sort by time.
+ * Only a verdict or the queue's bounds remove a record, never its age: the clock may have been wrong.
  */
-import type { limits } from '@firsthand/contract/limits';
-import { note } from '../note.ts';
-import { timeOf } from '../records/event-uuid.ts';
-import { ourKeys, stored, writeStored } from './storage.ts';
+import { warnOnce } from '../note.ts';
+import { copies, removeStored, writeStored } from './storage.ts';
 
 /** An event for logEvents, or a body of createContact, as JSON without token and user. */
 export type StoredRecord = string;
 
+/** The keys of the records that are being sent, or have a verdict. */
+export const taken: Record<string, unknown> = {};
+
 const droppedKey = 'firsthand.dropped';
 
-/** The number of records that this browser has dropped so far, for lack of room or for their age; undefined for none. */
-export const droppedCount = (): string | undefined => stored[droppedKey];
+/** How much this browser has dropped or cut so far; undefined for nothing. */
+export const droppedCount = (): string | undefined => copies[droppedKey];
 
-export const countDropped = (): void => {
-  // `-~` adds one, to text too. localStorage stores the number as text; in memory it stays a number, as attributes may be.
-  writeStored(droppedKey, -~(stored[droppedKey] as unknown as number) as unknown as string);
+/** Counts an event or a part of one that is lost for this reason, and says so in the console, once for each reason. */
+export const countDropped = (reason: string): void => {
+  warnOnce(reason, reason);
+  // `-~` adds one, to text too. The count is stored later, because a page that logs in a loop would wait for each write.
+  copies[droppedKey] = -~(copies[droppedKey] as unknown as number) as unknown as string;
 };
 
-/**
- * The keys of the queued records of this token ('': of any), oldest first. It first removes the records that are older than 7 days
- * (for which the service no longer recognizes a repeat), and then the oldest of those beyond the queue's bounds.
- */
+/** The keys of the queued records of this token ('': of any), oldest first. */
 export const queuedKeys = (token: string): string[] => {
-  const days: (typeof limits)['repeatDays'] = 7;
-  const recordsAtMost = 500;
-  const charactersAtMost = 256 * 1024;
+  const keys: string[] = [];
+  for (const key of Object.keys(copies)) if (/^firsthand:/.test(key) && key.endsWith(token)) keys.push(key);
+  return keys;
+};
+
+/** Drops the oldest records beyond the queue's bounds, except those being sent. */
+export const dropSurplus = (): void => {
+  const maxRecords = 500;
+  const maxCharacters = 256 * 1024;
+  let records = 0;
   let characters = 0;
-  return Object.keys(ourKeys)
-    .filter((key) => /^firsthand:/.test(key) && (stored[key] || !delete ourKeys[key]))
-    .sort()
-    .reverse()
-    .filter((key, index) => {
-      characters += (stored[key] as string).length;
-      if (index < recordsAtMost && characters < charactersAtMost && timeOf(key.slice(10)) > Date.now() - days * 864e5)
-        return key.endsWith(token);
-      note('full', key);
-      delete stored[key];
-      countDropped();
-      return false;
-    })
-    .reverse();
+  for (const key of queuedKeys('').reverse())
+    if (!taken[key]) {
+      records++;
+      characters += (copies[key] as string).length;
+      if (records > maxRecords || characters > maxCharacters) {
+        removeStored(key);
+        countDropped('full');
+      }
+    }
+  if (copies[droppedKey]) writeStored(droppedKey, copies[droppedKey]);
 };

@@ -9,17 +9,12 @@ import { safeDocument } from '../document.ts';
 import { cookieDomain } from '../identity/cookie.ts';
 import { currentUser, knownUser } from '../identity/identity.ts';
 import { note } from '../note.ts';
-import { type ContactResult, isContactRecord } from '../records/contacts.ts';
+import { isContactRecord } from '../records/contacts.ts';
 import { createEventUUID, timeOf } from '../records/event-uuid.ts';
 import { retryMilliseconds } from './backoff.ts';
-import { queuedKeys } from './queue.ts';
-import { stored } from './storage.ts';
-
-/** The service's response for one record, or for a whole request. */
-export type Verdict = Partial<ContactResult> & {
-  readonly status?: string;
-  readonly error?: { readonly code: string; readonly message: string; readonly field?: string };
-};
+import { dropSurplus, queuedKeys, taken } from './queue.ts';
+import { copies, removeStored } from './storage.ts';
+import { isVerdict, type Verdict } from './verdict.ts';
 
 /** Repeated here as text, because it is shorter than the object. */
 type Names = typeof pageNames;
@@ -32,7 +27,11 @@ export const expected: Record<string, (verdict: Verdict) => void> = {};
  * of the folder that requests go to, with a slash at its end, or of a file in it, such as the script. Unless `isAllowed` returns true
  * (consent), nothing is sent, and no userUUID is made.
  */
-export const createSender = (base: string | URL, token: string, isAllowed: () => unknown): (() => void) => {
+export const createSender = (
+  base: string | URL,
+  token: string,
+  isAllowed: () => unknown,
+): ((isOwn?: unknown) => void) => {
   /**
    * The keep-alive requests of a page may hold 65,536 bytes in total (Fetch, "HTTP-network-or-cache fetch"). This is enough for two
    * of ours with their envelopes: one under way and one when the page is left. Records that the browser refuses beyond that stay in
@@ -42,15 +41,20 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
   const keepaliveBytes = 30_000 * 2;
   /** The time after which a request without a response is given up. Until then nothing else is sent. */
   const timeoutMilliseconds = 15_000;
+  /** The time for which records of earlier pages wait, unless this page has records of its own: they may be under way. */
+  const waitMilliseconds = 2_000;
   const createContactName: Names['createContact'] = 'form';
   const logEventsName: Names['logEvents'] = 'update';
-  // The records in flight, and those with a response: if the storage fails to remove one, this page still doesn't send it again.
-  const taken: Record<string, boolean> = {};
+  // The addresses are text, because scripts that wrap fetch take any other value for a Request. They are made now, because a
+  // script of the page may replace URL.
+  const contactAddress = `${new URL(createContactName, base)}`;
+  const eventsAddress = `${new URL(logEventsName, base)}`;
   /** Whether a request is under way or a retry is due. */
   let isBusy: unknown;
   let isWaitingForLock: unknown;
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let leaving: Event | undefined;
 
   /**
    * Sends the next records in one request (as many events as fit, or one createContact), and then the next ones. A page that is
@@ -61,9 +65,9 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
     const keys: string[] = [];
     const records: string[] = [];
     let bytes = 0;
-    for (const key of userUUID ? queuedKeys(token) : [])
+    for (const key of userUUID && (isLeaving || !isWaiting) ? queuedKeys(token) : [])
       if (!taken[key]) {
-        const record = stored[key] as string;
+        const record = copies[key] as string;
         const size = new Blob([record]).size;
         // After a failure a record is sent alone, because it may be the cause.
         if (
@@ -79,15 +83,15 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
     // Set in the same turn in which the queue was found empty, so that a later event starts a new request.
     isBusy = bytes;
     if (!bytes) return;
-    let again = keys;
     let retryAfterSeconds: string | null | undefined;
     try {
       const isContact = isContactRecord(records);
       const controller = new AbortController();
       setTimeout(() => controller.abort(), timeoutMilliseconds);
-      // The address is text, because scripts that wrap fetch take any other value for a Request.
-      const request = fetch(`${new URL(isContact ? createContactName : logEventsName, base)}`, {
+      const request = fetch(isContact ? contactAddress : eventsAddress, {
         method: 'POST',
+        // Scripts that wrap fetch add headers to these.
+        headers: {},
         // A text body is text/plain, which needs no preflight. A userUUID in a record comes later in the JSON, and so counts.
         body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${
           isContact
@@ -102,22 +106,29 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
       retryAfterSeconds = response.headers.get('Retry-After');
       const answer = await response.json();
       note(answer);
-      if (/40[13]/.test(answer.status)) isAllowed = () => false;
-      again = keys.filter((key, index) => {
+      let index = 0;
+      for (const key of keys) {
         // If several records were refused together, none of them has a verdict.
-        const verdict = (answer.event || keys[1] || [answer])[index];
-        // After 408, 429, 5xx and unknown statuses the record is sent again.
-        if (!/^[24](?!08|29)/.test(verdict.status)) return true;
-        if (isAllowed()) delete stored[key];
-        if (expected[key]) expected[key](verdict);
-        return false;
-      });
+        const verdict: Verdict = (answer.event || keys[1] || [answer])[index++];
+        if (isVerdict(verdict)) {
+          // The token or its origin is refused: this page sends nothing more.
+          if (verdict.error && /token|origin/.test(verdict.error.code)) isAllowed = () => false;
+          if (isAllowed()) removeStored(key);
+          if (expected[key]) expected[key](verdict);
+        }
+      }
     } catch (error) {
       note(error);
     }
     isBusy = true;
-    for (const key of again) taken[key] = false;
-    if (again[0]) {
+    let isAgain: unknown;
+    for (const key of keys)
+      if (copies[key]) {
+        // While a page is being left, Chromium fails its requests, but goes on sending them.
+        taken[key] = leaving;
+        isAgain = true;
+      }
+    if (isAgain) {
       // Only one timer at a time: a page that is left sends several requests, and may come back.
       clearTimeout(timer);
       failures++;
@@ -128,9 +139,13 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
     }
   };
 
-  const sendNow = (isLeaving?: unknown): Promise<void> => sendNext(isLeaving).catch(note);
+  /** Enforces the bounds of the queue only when the request has left. */
+  const sendNow = (isLeaving?: unknown): Promise<void> => {
+    const sent = sendNext(isLeaving).catch(note);
+    dropSurplus();
+    return sent;
+  };
 
-  let leaving: Event | undefined;
   const isLeft = new Promise((resolve) => {
     // Needed for older Safari, which fires no visibilitychange when a link is followed. It is fired on window only.
     addEventListener('pagehide', (event) => {
@@ -140,10 +155,11 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
     });
   });
 
-  const send = async (_isLeaving?: unknown): Promise<void> => {
+  const send = async (isOwn?: unknown): Promise<void> => {
+    if (isOwn) isWaiting = 0;
     // Waits for a microtask, so that events logged together are sent together.
     await 0;
-    if (isBusy) return;
+    if (isBusy) return dropSurplus();
     if (!failures && knownUser()) return sendNow();
     if (isWaitingForLock) return;
     isWaitingForLock = true;
@@ -152,7 +168,7 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
       // can't release it (Web Locks 2.1).
       await ((leaving || navigator.locks) as LockManager).request(
         `firsthand:${token}`,
-        () => isBusy || Promise.race([isLeft, sendNext()]),
+        () => isBusy || Promise.race([isLeft, sendNow()]),
       );
     } catch {
       // Locks are missing on plain http and in old Safari, and refused in sandboxed frames. Then every tab sends, and the service
@@ -162,7 +178,10 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
     isWaitingForLock = false;
   };
 
+  let isWaiting: unknown = setTimeout(send, waitMilliseconds, true);
+
   const retry = (): void => {
+    for (const key of Object.keys(taken)) taken[key] = false;
     isBusy = false;
     send();
   };

@@ -4,40 +4,55 @@
  */
 export let stored: { [key: string]: string } = {};
 
-/** The tracker's keys that this page knows of. All keys are listed only once, on opening, because a site may have thousands. */
-export const ourKeys: Record<string, unknown> = {};
+/**
+ * This page's copies of the tracker's items, oldest record first. They stay when a script clears localStorage. All keys of
+ * localStorage are listed only once, on opening, because a site may have thousands.
+ */
+export let copies: Record<string, string> = {};
 
-/** Notes a key that another tab or an earlier page has written. Keys of other scripts are ignored. */
-export const noteKey = (key: string | null): void => {
-  if (/^firsthand/.test(key as string)) ourKeys[key as string] = key;
+/** Notes an item that this page, an earlier page or another tab has written, or removed (null). Keys of other scripts are ignored. */
+export const noteItem = (key: string | null, value: string | null): void => {
+  if (/^firsthand/.test(key as string)) {
+    if (value) copies[key as string] = value;
+    else delete copies[key as string];
+  }
 };
 
 export const writeStored = (key: string, value: string): void => {
-  noteKey(key);
+  noteItem(key, value);
   try {
     stored[key] = value;
   } catch {
     // If the storage is full, this page goes on in memory. The next page repeats records that this one can't remove from the disk.
-    stored = { ...stored, [key]: value };
+    stored = { ...copies };
   }
+};
+
+export const removeStored = (key: string): void => {
+  delete copies[key];
+  delete stored[key];
+};
+
+/** Writes the copies to the storage, where a script may have cleared them. */
+export const writeCopies = (): void => {
+  for (const key of Object.keys(copies)) writeStored(key, copies[key] as string);
 };
 
 /** Switches to localStorage, and copies the items in memory to it. Before this call nothing in it is read or written. */
 export const openStored = (): void => {
-  const kept = stored;
   try {
     // Reading `localStorage` throws in a sandboxed frame and with cookies blocked (HTML, "Web storage"); in some Android WebViews
     // it is null.
-    stored = localStorage || kept;
+    stored = localStorage || stored;
   } catch {}
-  Object.keys(stored).map(noteKey);
-  Object.keys(kept).map((key) => writeStored(key, kept[key] as string));
+  for (const key of Object.keys(stored).sort()) noteItem(key, stored[key] as string);
+  writeCopies();
 };
 
 /** Erases all items of the tracker (keys that begin with `firsthand`), on the disk too, and goes on in memory. */
 export const eraseStored = (): void => {
-  stored = {};
+  copies = {};
   openStored();
-  Object.keys(ourKeys).map((key) => delete stored[key]);
+  for (const key of Object.keys(copies)) removeStored(key);
   stored = {};
 };

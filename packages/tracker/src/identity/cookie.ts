@@ -20,8 +20,8 @@ export const readCookie = guard((): string | undefined => Cookies.get(userCookie
  */
 export const writeCookie = guard((userUUID: string): void => {
   /** Sets the cookie on these domains, for so many seconds, until it can be read; with 0 removes it from all. Returns the domain. */
-  const setOn = (domains: readonly string[], name: string, path: string, seconds: number): string | undefined =>
-    domains.find((domain) => {
+  const setOn = (domains: readonly string[], name: string, path: string, seconds: number): string | undefined => {
+    for (const domain of domains) {
       Cookies.set(name, userUUID, {
         path,
         domain,
@@ -29,11 +29,14 @@ export const writeCookie = guard((userUUID: string): void => {
         sameSite: 'Lax',
         secure: location.protocol[5] as unknown as boolean,
       });
-      return seconds && Cookies.get(name);
-    });
+      if (seconds && Cookies.get(name)) return domain;
+    }
+  };
   const labels = location.hostname.split(/\.(?!.*\d$)/);
-  // The widest has two labels (`~0 - 1` is -2); on '' the cookie is the host's alone.
-  const domains = labels.map((_, index) => (labels[index + 1] ? labels.slice(~index - 1).join('.') : ''));
+  const domains: string[] = [];
+  // The widest has two labels; on '' the cookie is the host's alone.
+  for (let count = 2; labels[count - 1]; count++) domains.push(labels.slice(-count).join('.'));
+  domains.push('');
   // Its own name for each page, because several may try at the same time.
   const trial = userCookieName + Math.random();
   const widest = userUUID ? setOn(domains, trial, '/', 9) : null;
@@ -43,17 +46,13 @@ export const writeCookie = guard((userUUID: string): void => {
   write();
   let path = '';
   // No trial can be read where a script of the page lets only some names pass: then nothing is removed.
-  location.pathname.split(/(\/)/).some((part) => {
+  for (const part of location.pathname.split(/(\/)/)) {
     path += part;
-    setOn(
-      domains.filter((domain) => widest !== undefined && (path[1] || domain !== widest)),
-      userCookieName,
-      path,
-      0,
-    );
+    for (const domain of domains)
+      if (widest !== undefined && (path[1] || domain !== widest)) setOn([domain], userCookieName, path, 0);
     // A cookie whose name ends in this one counts too: then more paths are tried.
-    return path && !safeDocument.cookie.split(`${userCookieName}=`)[userUUID ? 2 : 1];
-  });
+    if (path && !safeDocument.cookie.split(`${userCookieName}=`)[userUUID ? 2 : 1]) break;
+  }
   // Again, because a public suffix is one with its host.
   write();
 });

@@ -1,7 +1,7 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
 import { createID } from '../create-id.ts';
 import { queuedKeys } from '../delivery/queue.ts';
-import { stored, writeStored } from '../delivery/storage.ts';
+import { copies, stored, writeCopies } from '../delivery/storage.ts';
 import { readCookie, writeCookie } from './cookie.ts';
 
 /** The key in storage of a second copy of the userUUID, for browsers that lose or refuse the cookie. */
@@ -31,16 +31,19 @@ export const isUserUUID = (candidate: string | undefined): boolean =>
  * before its userUUID is decided. If a record gets a second userUUID, the first one counts, because it comes last in the JSON.
  */
 export const becomeUser = (userUUID: string): void => {
-  const last = stored[copyKey];
+  const last = stored[copyKey] || copies[copyKey];
   if (last !== userUUID && isUserUUID(last))
-    queuedKeys('').map((key) => writeStored(key, `{"userUUID":"${last}",${(stored[key] as string).slice(1)}`));
+    for (const key of queuedKeys('')) copies[key] = `{"userUUID":"${last}",${(copies[key] as string).slice(1)}`;
   writeCookie(userUUID);
-  writeStored(copyKey, userUUID);
-  written = userUUID;
+  copies[copyKey] = written = userUUID;
+  writeCopies();
 };
 
 /** The userUUID of this browser; undefined if it has none yet. */
-export const knownUser = (): string | undefined => [readCookie(), stored[copyKey]].find(isUserUUID);
+export const knownUser = (): string | undefined => {
+  const userUUID = readCookie();
+  return isUserUUID(userUUID) ? userUUID : isUserUUID(stored[copyKey]) ? stored[copyKey] : undefined;
+};
 
 /**
  * This browser's userUUID, which is made if there is none. Its cookie is renewed once per page. If there is none, only the tab that
@@ -50,7 +53,8 @@ export const knownUser = (): string | undefined => [readCookie(), stored[copyKey
  */
 export const currentUser = (): string => {
   const userUUID = knownUser() || (written ? '' : createID(userUUIDLength));
-  if (userUUID && written !== userUUID) becomeUser(userUUID);
+  // A script that clears localStorage takes the copy of the userUUID, too. Then the queue's items are written again.
+  if (userUUID && (written !== userUUID || !stored[copyKey])) becomeUser(userUUID);
   return userUUID;
 };
 

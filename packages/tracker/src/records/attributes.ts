@@ -1,4 +1,5 @@
 import type { limits } from '@firsthand/contract/limits';
+import { countDropped } from '../delivery/queue.ts';
 import { demand, guard } from '../guard.ts';
 import { toJSONText } from './json.ts';
 
@@ -27,21 +28,21 @@ export const toAttributesJSON = (...parts: unknown[]): string => {
   const attrValueLength: (typeof limits)['attrValueLength'] = 2_048;
   // The keys are JSON text with its quotes, so none of them is `__proto__`.
   const found: Record<string, string> = {};
-  parts.map(
-    guard((given) => {
-      const attributes = given || {};
-      demand(Object(attributes) === attributes, 'no attributes');
-      Object.keys(attributes).map(
-        guard((key) => {
-          let attrID: unknown = key;
-          let attrValue = (given as Record<string, unknown>)[key];
-          if (Array.isArray(given)) ({ attrID, attrValue } = attrValue as { attrID: unknown; attrValue: unknown });
-          if (attrID === '' || attrValue == null) return;
-          attrID = toJSONText(attrID, attrIDLength);
-          found[attrID as string] = `{"attrID":${attrID},"attrValue":${toJSONText(attrValue, attrValueLength)}}`;
-        }),
-      );
-    }),
-  );
-  return `[${Object.values(found).slice(0, attributesPerEvent)}]`;
+  const addPart = guard((given: unknown) => {
+    const attributes = given || {};
+    demand(Object(attributes) === attributes, 'no attributes');
+    const add = guard((key: string) => {
+      let attrID: unknown = key;
+      let attrValue = (given as Record<string, unknown>)[key];
+      if (Array.isArray(given)) ({ attrID, attrValue } = attrValue as { attrID: unknown; attrValue: unknown });
+      if (attrID === '' || attrValue == null) return;
+      attrID = toJSONText(attrID, attrIDLength);
+      found[attrID as string] = `{"attrID":${attrID},"attrValue":${toJSONText(attrValue, attrValueLength)}}`;
+    });
+    for (const key of Object.keys(attributes)) add(key);
+  });
+  for (const part of parts) addPart(part);
+  const all = Object.values(found);
+  if (all[attributesPerEvent]) countDropped('cut');
+  return `[${all.slice(0, attributesPerEvent)}]`;
 };

@@ -30,14 +30,14 @@ export type ContactResult = { readonly exists: boolean; readonly contactUUID: st
 export type TrackerError = Error & { readonly code?: string; readonly field?: string };
 
 /** The body of createContact as JSON, without token and user. */
-export const toContactRecord = (fields: Record<string, unknown>, requestUUID: string): StoredRecord =>
-  `{${Object.keys(fields)
-    .map(
-      guard(
-        (field) => `${toJSONText(field)}:${(field === 'contactAttr' ? toAttributesJSON : toJSONText)(fields[field])},`,
-      ),
-    )
-    .join('')}"requestUUID":"${requestUUID}"}`;
+export const toContactRecord = (fields: Record<string, unknown>, requestUUID: string): StoredRecord => {
+  let record = '{';
+  const addField = guard((field: string) => {
+    record += `${toJSONText(field)}:${(field === 'contactAttr' ? toAttributesJSON : toJSONText)(fields[field])},`;
+  });
+  for (const field of Object.keys(fields)) addField(field);
+  return `${record}"requestUUID":"${requestUUID}"}`;
+};
 
 /** Whether one of these lines is a contact's record, which ends in a text. The record of an event ends in an array. */
 export const isContactRecord = (lines: string | string[]): boolean => /"}(\n|$)/.test(lines as string);

@@ -20,3 +20,15 @@ test('a clock that is set back does not change the order', () => {
   vi.setSystemTime(Date.now() - 86_400e3);
   expect(createEventUUID() > before).toBe(true);
 });
+
+test('tells a time in 1970, and sorts it before later times', async () => {
+  vi.resetModules();
+  const { createEventUUID, setPastTime, timeOf } = await import('./event-uuid.ts');
+  const times = [1, 1_000, 3_600_000, 86_400_000, 2_678_400_000, Date.UTC(1972, 5, 25), Date.UTC(2026, 0)];
+  const made = times.map((time) => {
+    setPastTime(time);
+    return createEventUUID();
+  });
+  expect(made.map(timeOf)).toEqual(times);
+  expect([...made].sort()).toEqual(made);
+});

@@ -18,7 +18,8 @@ export const setPastTime = (time?: number): void => {
  */
 export const createEventUUID = (): string => {
   lastTick = Math.max(lastTick + 1, (pastTime || Date.now()) * ticksPerMillisecond);
-  return lastTick.toString(36) + createID(10);
+  // A clock in 1970 has fewer digits.
+  return lastTick.toString(36).padStart(10, '0') + createID(10);
 };
 
 /** The time of an identifier, in milliseconds since 1970. */

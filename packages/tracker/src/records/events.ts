@@ -1,15 +1,12 @@
 import { droppedCount, type StoredRecord } from '../delivery/queue.ts';
 import { demand } from '../guard.ts';
-import { warn } from '../note.ts';
+import { warnOnce } from '../note.ts';
 import { type Attributes, toAttributesJSON } from './attributes.ts';
 import { timeOf } from './event-uuid.ts';
 import { toJSONText } from './json.ts';
 
 /** The event that `beforeSend` gets and may change. `eventID` is what `log` was given: an eventID or an event's name. */
 export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undefined };
-
-/** The types of the values that were neither an eventID nor a name: the console has been told of them. */
-const told: Record<string, string> = {};
 
 /**
  * An event as JSON for logEvents, without its user (see `becomeUser`). Throws if `eventID` is neither an eventID nor a name, and says
@@ -21,8 +18,7 @@ export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string
   // An eventID is an integer from 1 to 2^31−1, which `~~` leaves unchanged, or the text of one.
   const isNumber = (isText || type === 'number') && +eventID > 0 && +eventID === ~~(eventID as number);
   if (!(isNumber || (isText && /\S/.test(eventID as string)))) {
-    if (!told[type]) warn(eventID, 'no eventID');
-    told[type] = type;
+    warnOnce(type, eventID, 'no eventID');
     demand(false, type);
   }
   // `navigator.webdriver` is true in automated and headless browsers (WebDriver, "Interface").

@@ -1,0 +1,44 @@
+import { type ErrorCode, errors } from '@firsthand/contract/errors';
+import { expect, test } from 'vitest';
+import { isVerdict } from './verdict.ts';
+
+const isFinal = (code: unknown) => Boolean(isVerdict({ error: { code: code as string, message: '' } }));
+
+/** The codes that no repeat of a record of the tracker would change; the others are temporary, or mean a wrong path. */
+const finalCodes: readonly ErrorCode[] = [
+  'missing_field',
+  'invalid_field',
+  'invalid_json',
+  'unknown_id',
+  'missing_token',
+  'invalid_token',
+  'token_kind',
+  'id_not_for_browser',
+  'origin_not_allowed',
+  'server_token_in_browser',
+  'email_taken',
+  'external_id_taken',
+  'erased_contact',
+  'body_too_large',
+];
+
+test('takes these codes of the contract for a refusal, and no others', () => {
+  expect(Object.keys(errors).filter(isFinal).sort()).toEqual([...finalCodes].sort());
+});
+
+test.for([404, '404', 'not_found', 'NOT_FOUND', 'invalid_request', 'xinvalid_field', 'invalid_fields', undefined])(
+  'takes the code %o of another server for no refusal',
+  (code) => expect(isFinal(code)).toBe(false),
+);
+
+test.for<[object, boolean]>([
+  [{ status: '200', eventUUID: 'event-1' }, true],
+  [{ status: '200', eventUUID: 'event-1', duplicate: true }, true],
+  [{ status: '200', exists: false, contactUUID: 'contact-1' }, true],
+  [{ status: '200' }, false],
+  [{ status: '503', eventUUID: 'event-1' }, false],
+  // The body of the request, as an echo server answers it.
+  [{ eventID: 1, eventUUID: 'event-1', eventTime: 1, eventAttrArray: [] }, false],
+  [{ status: 404, error: 'Not Found', path: '/s/update' }, false],
+  [{ error: { code: 404, message: 'Not found', status: 'NOT_FOUND' } }, false],
+])('%j is a verdict: %s', ([answer, expected]) => expect(Boolean(isVerdict(answer))).toBe(expected));

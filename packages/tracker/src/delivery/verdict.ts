@@ -1,0 +1,19 @@
+import type { ContactResult } from '../records/contacts.ts';
+
+/** The service's response for one record, or for a whole request. Another server on its path may answer anything. */
+export type Verdict = Partial<ContactResult> & {
+  readonly status?: string;
+  readonly eventUUID?: string;
+  readonly error?: { readonly code: string; readonly message: string; readonly field?: string };
+};
+
+/**
+ * Whether the service has stored the record, or refuses the record or the page's token for good: with one of these error codes of
+ * the contract. After its other errors the record is sent again.
+ */
+export const isVerdict = (verdict: Verdict): unknown =>
+  (verdict.status === '200' && (verdict.eventUUID || verdict.contactUUID)) ||
+  (verdict.error &&
+    /^(missing_field|invalid_field|missing_token|invalid_token|invalid_json|token_kind|origin_not_allowed|server_token_in_browser|unknown_id|id_not_for_browser|email_taken|external_id_taken|erased_contact|body_too_large)$/.test(
+      verdict.error.code,
+    ));
