@@ -34,7 +34,7 @@ const faults = ['packages/server/test/faults/**/*.test.ts'];
 /** The files of deploy/, each in the program that it is for. */
 const deploy = ['packages/server/test/deploy/*.test.ts'];
 const faultsMeasured = [
-  'packages/server/test/faults/{back-pressure,clock,descriptors,erasure-on-postgres,slow-disk,write-ahead-log}.test.ts',
+  'packages/server/test/faults/{back-pressure,descriptors,erasure-on-postgres,slow-disk,write-ahead-log}.test.ts',
 ];
 
 /** The front door where it meets the database, for the store that TEST_STORE names (test/fixtures/database.ts). */

@@ -99,8 +99,8 @@ const needed: Readonly<Record<string, readonly Need[]>> = {
   deploy,
   'browsers: engines': engines,
   packages: [tarballs, chromium],
-  faults: [strace, root, postgres],
-  'faults: measured': [strace, faketime, postgres],
+  faults: [strace, faketime, root, postgres],
+  'faults: measured': [strace, postgres],
 };
 
 export const setup = ({ name }: TestProject): void => {

@@ -56,7 +56,7 @@ const tour = async (name: string, main?: string) => {
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     DONT_FAKE_MONOTONIC: '1',
     NO_FAKE_STAT: '1',
-    RATE_LIMIT: 'user=20/5',
+    RATE_LIMIT: 'user=5/5',
     // A proxy's 429s are not held for a second.
     TRUST_PROXY: '127.0.0.1',
   };
@@ -79,14 +79,20 @@ const tour = async (name: string, main?: string) => {
     }
     for (const event of ofRound(0)) if (!(await log(served.url, token, event)).duplicate) forgotten += 1;
 
-    // A visitor of this round: five at once are let through, not forty; and more after a rest.
+    // A visitor of this round: a burst is let through, no more, and again after a rest.
     const visitor = { userUUID: `visitor-of-the-round-${round}` };
-    const statuses = await Promise.all(
-      Array.from({ length: 40 }, async () => (await log(served.url, browserToken, visitor)).status),
-    );
-    if (!statuses.includes(200) || !statuses.includes(429)) limitsBroken += 1;
-    await wait(1_000);
-    if ((await log(served.url, browserToken, visitor)).status !== 200) limitsBroken += 1;
+    const visit = async () => (await log(served.url, browserToken, visitor)).status;
+    const statuses = new Set<number>();
+    // A busy machine may take so long for 40 requests that none is too many.
+    for (let tries = 0; tries < 20 && !statuses.has(429); tries += 1)
+      for (const status of await Promise.all(Array.from({ length: 40 }, visit))) statuses.add(status);
+    if (!statuses.has(200) || !statuses.has(429)) limitsBroken += 1;
+    let isRested = false;
+    for (let tries = 0; tries < 60 && !isRested; tries += 1) {
+      await wait(500);
+      isRested = (await visit()) === 200;
+    }
+    if (!isRested) limitsBroken += 1;
   }
   await load.stop();
   const held = await readEverything(served.url, token);
@@ -99,6 +105,8 @@ const tour = async (name: string, main?: string) => {
 
 test(`keeps order, repeats and rate limits while its clock jumps`, async (context) => {
   let events = 0;
+  // Beside ours, because a tour mostly waits.
+  const weakening = tour('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));
   for (let nth = 0; nth < tours; nth += 1) {
     const found = await tour(`ours-${nth}`);
     expect(found).toMatchObject({
@@ -112,7 +120,7 @@ test(`keeps order, repeats and rate limits while its clock jumps`, async (contex
     });
     events += found.events;
   }
-  const weakened = await tour('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));
+  const weakened = await weakening;
   expect(weakened.forgotten).toBeGreaterThan(0);
   report(context, {
     fault: 'clock',
