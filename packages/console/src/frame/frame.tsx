@@ -32,7 +32,7 @@ const closeOverlay = (): void => {
 };
 
 const Keys = () => (
-  <Dialog title="Keys" close={closeOverlay}>
+  <Dialog title="Shortcuts" close={closeOverlay}>
     <dl class="keys">
       {keyTable().map(([keys, does]) => (
         <div key={keys}>

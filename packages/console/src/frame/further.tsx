@@ -8,7 +8,7 @@ export const Further = () => (
   <>
     <a href="../docs/">Docs</a>
     <button type="button" class="quiet" onClick={() => (overlay.value = 'keys')}>
-      Keys
+      Shortcuts
     </button>
     <button
       type="button"

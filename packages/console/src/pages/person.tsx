@@ -20,7 +20,7 @@ export const Person = () => {
   if (contact) return <KnownPerson key={contact} contactUUID={contact} />;
   if (user) return <Anonymous key={user} userUUID={user} />;
   return (
-    <Empty title="Nobody is named in the address">
+    <Empty title="This link doesn’t name a person">
       <p>
         <a href="people">Find somebody</a>
       </p>

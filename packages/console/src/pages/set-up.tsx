@@ -106,7 +106,7 @@ const stepsOf = (service: Service, logsMore: boolean): readonly Step[] => {
     ...(isOwner.value
       ? [
           {
-            title: service?.unknownProxy ? 'Name the proxy that is in front of it' : 'No unnamed proxy seen',
+            title: service?.unknownProxy ? 'Name the proxy that is in front of it' : 'No unlisted proxy detected',
             isDone: service?.unknownProxy === false,
             help: 'Behind a proxy that TRUST_PROXY does not name, all visitors count as one, and share one rate limit.',
             href: '../docs/own-domain',
@@ -122,13 +122,13 @@ const stepsOf = (service: Service, logsMore: boolean): readonly Step[] => {
     {
       title: 'Say who people are',
       isDone: (account.value?.usage.contacts ?? 0) > 0,
-      help: 'tracker.createContact makes an anonymous history a person’s own.',
+      help: 'Call tracker.createContact when a visitor tells you who they are.',
       href: '../docs/identify',
     },
     {
       title: 'Log what matters to you',
       isDone: logsMore,
-      help: 'tracker.log("Basket filled", { product: "Stone teapot" }) is all there is to it.',
+      help: 'Example: tracker.log("Basket filled", { product: "Stone teapot" })',
       href: '../docs/static-site',
     },
   ];

@@ -25,7 +25,7 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
   };
   return (
     <DialogForm title="Save as a segment" close={close} action="Save" submit={save} problem={problem}>
-      <Field label="Name" hint="A segment of this name gets this filter instead.">
+      <Field label="Name" hint="If a segment with this name exists, its filter is replaced.">
         {(attributes) => (
           <input
             {...attributes}

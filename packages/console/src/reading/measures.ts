@@ -24,7 +24,7 @@ const counted = (name: Exclude<Measure['name'], 'revenue'>, label: string, hint:
 });
 
 const counts = [
-  counted('people', 'People', 'Contacts, and browsers that nobody is known for: a person with two phones counts once.'),
+  counted('people', 'People', 'Known people, plus anonymous browsers. Someone with two phones counts once.'),
   counted('users', 'Browsers', 'Distinct browsers.'),
   counted('sessions', 'Sessions', 'All events of a browser without a pause of 30 minutes.'),
   counted('events', 'Events', 'Page views and everything else that was logged.'),

@@ -102,7 +102,7 @@ const session: readonly Interaction[] = [
     press('Escape'),
   ],
   ...[link('People'), button('Show more'), click('the search', 'main input[type=search]'), ...typed('visitor 1')],
-  ...[link('Everybody lately'), button('Show more'), link('Contacts')],
+  ...[link('Recent visitors'), button('Show more'), link('Contacts')],
   ...[
     click('a person', '.person-link', 3),
     click('a session', '.session-head', 1),

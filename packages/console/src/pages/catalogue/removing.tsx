@@ -65,7 +65,7 @@ export const Remove = ({ kind, entry }: EntryProps) => {
           </p>
           <p class="dialog-actions">
             <button type="button" onClick={() => setAsking(false)}>
-              Keep
+              Cancel
             </button>
             <button type="button" class="danger" onClick={() => attempt(true)}>
               Remove all the same

@@ -80,13 +80,13 @@ export const Segments = ({ text }: { readonly text: string }) => {
       <Answered answer={answer} lines={5}>
         {() =>
           found.length > 0 ? (
-            <Table label="Segments" heads={['Name', 'Who', 'Saved', '']} rows={found.map(rowOf)} />
+            <Table label="Segments" heads={['Name', 'Filter', 'Saved', '']} rows={found.map(rowOf)} />
           ) : (
             <Empty title={all.length > 0 ? 'No segment has this name or condition' : 'No segments yet'}>
               <p class="soft">
                 {all.length > 0
                   ? 'Search for another text.'
-                  : 'A segment is a filter that is saved under a name: click on values of the overview, then save what they say.'}
+                  : 'A segment is a saved filter. Click values in the overview, then choose “Save as a segment”.'}
               </p>
             </Empty>
           )

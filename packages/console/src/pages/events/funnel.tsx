@@ -63,7 +63,7 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
   const number = chosen?.reached ?? chosen?.dropped;
   const name = names[Number(number) - 1] ?? '';
   return (
-    <Card title={`${unit} who went through`} tools={tools} class="funnel">
+    <Card title="Funnel" tools={tools} class="funnel">
       <Answered answer={answer} lines={steps.length * 2}>
         {({ step }) =>
           step[0] === undefined || step[0].reached === 0 ? (

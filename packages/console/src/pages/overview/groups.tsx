@@ -64,7 +64,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
       referrers: { title: 'Referrers', by: 'entryReferrerHost' },
       campaigns: origin('Campaigns', 'utm_campaign'),
       sources: origin('Sources', 'utm_source'),
-      media: origin('Media', 'utm_medium'),
+      media: origin('Mediums', 'utm_medium'),
     },
   },
   events: {
@@ -80,7 +80,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
     },
   },
   people: {
-    title: 'Who',
+    title: 'Tags and profiles',
     tabs: {
       tags: {
         title: 'Tags',
@@ -99,7 +99,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   devices: {
     title: 'Devices',
     tabs: {
-      device: attribute('Kinds', '$device', capitalized),
+      device: attribute('Device types', '$device', capitalized),
       browser: attribute('Browsers', '$browser'),
       os: attribute('Systems', '$os'),
     },
@@ -115,7 +115,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
 
 const limit = 8;
 
-/** Lists of which everybody knows that a person is in several rows. */
+/** Breakdowns in which one person obviously counts in several rows. */
 const obvious = new Set(['pages', 'events']);
 
 /** The page that has all rows of a list, in the same range and with the same filter. */

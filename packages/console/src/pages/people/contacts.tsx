@@ -91,7 +91,7 @@ export const Contacts = () => {
       <Answered answer={answer} lines={12}>
         {(contacts) =>
           contacts.length === 0 ? (
-            <Empty title={isSearch ? 'Nobody is found' : 'Nobody is known yet'}>
+            <Empty title={isSearch ? 'No match' : 'Nobody is known yet'}>
               <p class="soft">
                 {isSearch
                   ? 'Another text, tag or status may find somebody.'

@@ -53,7 +53,7 @@ export const Everybody = () => {
     </>
   );
   return (
-    <Card title="Everybody lately" tools={tools} class="list">
+    <Card title="Recent visitors" tools={tools} class="list">
       <Answered answer={answer} lines={12}>
         {(people) =>
           people.length === 0 ? (

@@ -47,7 +47,7 @@ const Erase = ({ contact, close }: DialogProps) => {
         />
         <p class="dialog-actions">
           <button type="button" onClick={close}>
-            Keep
+            Cancel
           </button>
           <button type="submit" class="danger" disabled={typed.trim() !== name}>
             Erase for good

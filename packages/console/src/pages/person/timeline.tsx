@@ -41,7 +41,7 @@ const SessionPart = ({ session, isOpenAtFirst }: { readonly session: Session; re
           <BrowserMark userUUID={userUUID} />
           <span class="soft">{browser || (userUUID ? nameOfUser(userUUID) : 'Your server')}</span>
         </span>
-        {isAnonymous && <span class="session-note">anonymous then</span>}
+        {isAnonymous && <span class="session-note">anonymous at the time</span>}
       </button>
       {isOpen && (
         <ul class="events">

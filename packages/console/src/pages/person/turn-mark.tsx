@@ -12,7 +12,7 @@ const wordsOf = ({ isRecognition, link: { voided } }: Turn): string =>
   voided
     ? 'This link does not count'
     : isRecognition
-      ? 'Recognized: the anonymous history of this browser became theirs'
+      ? 'Recognized: this browser’s anonymous history now belongs to this person'
       : 'This browser was linked again';
 
 /** Which browser it is, where no list says so any more. */

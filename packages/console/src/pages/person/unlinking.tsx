@@ -13,10 +13,10 @@ export const setIgnored = ({ linkID }: Pick<Link, 'linkID'>, isIgnored: boolean,
     // Somebody else was quicker: to undo that is not offered here.
     ({ links }) =>
       links === 0
-        ? { done: isIgnored ? 'The link is ignored already.' : 'The link counts already.', after }
+        ? { done: isIgnored ? 'This link was already ignored.' : 'This link already counts.', after }
         : {
             done: isIgnored
-              ? 'The link is ignored now: the browser’s events are with whom they were before.'
+              ? 'Link ignored. This browser’s events went back to their previous owner.'
               : 'The link counts again.',
             undo: () => set(isIgnored),
             after,
@@ -29,17 +29,17 @@ const unlink = ({ userUUID }: Link, after: () => unknown) =>
     () => api.unlinkUser({ userUUID }),
     ({ linkID }) =>
       linkID === ''
-        ? { done: 'The browser was nobody’s already.', after }
+        ? { done: 'This browser was already unlinked.', after }
         : {
-            done: 'The browser is anonymous from now on. What it did before stays.',
+            done: 'Browser unlinked. New events will be anonymous; earlier events stay here.',
             undo: () => api.voidLink({ linkID }),
             after,
           },
   );
 
 const ways = {
-  later: ['From now on', 'It is anonymous from now on. What it did before stays here.'],
-  never: ['It never was theirs', 'The link is ignored: what it did is with whom it was before.'],
+  later: ['From now on', 'New events will be anonymous. Earlier events stay here.'],
+  never: ['It was never theirs', 'Past events go back to their previous owner.'],
 } as const;
 
 interface UnlinkingProps {
@@ -76,7 +76,7 @@ export const Unlinking = ({ link, name, after, close }: UnlinkingProps) => {
         ))}
       </fieldset>
       <p class="soft">
-        You can undo it at once. Later, link the browser again on its own page, or count the link again in the history.
+        You can undo this now. Later, re-link the browser from its own page, or choose “Count it again” in the history.
       </p>
     </DialogForm>
   );

@@ -50,7 +50,7 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
   return (
     <Field
       label="Time zone"
-      hint="Days, weeks and months of reports begin in it. Events keep the times at which they happened."
+      hint="Reports use it for the start of days, weeks and months. Events keep the times at which they happened."
     >
       {(attributes) => (
         <select

@@ -8,15 +8,7 @@ import { Table } from '../../parts/table.tsx';
 import { account } from '../../reading/account.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
 import { usePages } from '../../reading/pages.ts';
-import {
-  type AuditAction,
-  type AuditEntry,
-  actionWords,
-  capitalized,
-  detailsOf,
-  restoringWords,
-  wordsOf,
-} from './audit-words.ts';
+import { type AuditAction, type AuditEntry, actionWords, detailsOf, restoringWords, wordsOf } from './audit-words.ts';
 import { OwnersOnly } from './owners-only.tsx';
 import { nameOfActor, type Token } from './token-list.ts';
 
@@ -113,7 +105,7 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
                   wordsOf(entry),
                   <Subject key="subject" entry={entry} tokens={tokens} />,
                   <span key="by" title={entry.actor}>
-                    {capitalized(actorOf(entry, tokens))}
+                    {actorOf(entry, tokens)}
                   </span>,
                   <At key="when" time={entry.auditTime} form="long" />,
                 ],

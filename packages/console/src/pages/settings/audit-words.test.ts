@@ -17,10 +17,10 @@ test('says whether a link was ignored or restored', () => {
 
 test.each([
   [{}, ''],
-  [{ field: ['accountTimezone', 'tag'] }, 'Time zone, tags'],
-  [{ tokenID: 'abc', tokenKind: 'viewer' }, 'Report abc (viewer)'],
-  [{ linkID: '5', links: 1 }, 'Link 5, 1 link'],
+  [{ field: ['accountTimezone', 'tag'] }, 'time zone, tags'],
+  [{ tokenID: 'abc', tokenKind: 'viewer' }, 'ann@shop.example abc (viewer)'],
+  [{ linkID: '5', links: 1 }, 'link 5, 1 link'],
 ] as const)('describes %j', (subject, details) => {
   const given = { ...entry, subject: { ...subject, ...('field' in subject && { field: [...subject.field] }) } };
-  expect(detailsOf(given as AuditEntry, (tokenID) => `Report ${tokenID}`)).toBe(details);
+  expect(detailsOf(given as AuditEntry, (tokenID) => `ann@shop.example ${tokenID}`)).toBe(details);
 });

@@ -44,16 +44,14 @@ export const restoringWords: Partial<Record<AuditAction, string>> = {
 export const wordsOf = ({ action, subject }: AuditEntry): string =>
   (subject.restore && restoringWords[action]) || actionWords[action];
 
-export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 const fieldWords: Readonly<Record<string, string>> = {
   accountName: 'name',
   accountTimezone: 'time zone',
   accountCurrency: 'currency',
   accountOrigin: 'sites',
-  strict: 'only IDs of the catalogue',
-  browserCatalogue: 'browsers add to the catalogue',
-  enrich: 'labels of visitors',
+  strict: 'reject unknown names',
+  browserCatalogue: 'let pages add new names',
+  enrich: 'detect browser, device and country',
   profile: 'profiles',
   tag: 'tags',
   attr: 'attributes',
@@ -61,7 +59,7 @@ const fieldWords: Readonly<Record<string, string>> = {
   contact: 'contacts',
 };
 
-/** The subject in words, without its contacts. `nameOf` returns the name of a token. */
+/** The subject in words, without its contacts. It may begin with a name or an e-mail address, so it is not capitalized. */
 export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => string): string => {
   const { tokenID, tokenKind, memberID, memberRole, shareID, linkID, claimID, refusedID, links, field } = subject;
   const { catalogue, entryID, otherEntryID } = subject;
@@ -78,5 +76,5 @@ export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => 
     refusedID !== undefined && `request ${refusedID}`,
     links !== undefined && `${links} ${links === 1 ? 'link' : 'links'}`,
   ];
-  return capitalized(details.filter(Boolean).join(', '));
+  return details.filter(Boolean).join(', ');
 };

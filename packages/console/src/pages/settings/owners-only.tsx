@@ -5,9 +5,7 @@ import { Empty } from '../../parts/small.tsx';
 export const OwnersOnly = ({ title, what }: { readonly title: string; readonly what: string }) => (
   <Card title={title}>
     <Empty title={`Only an owner can read ${what}`}>
-      <p class="soft">
-        Ask an owner for another role, or sign in with a server token or with the link that the server prints.
-      </p>
+      <p class="soft">Ask an owner for another role, or sign in with a server token or with a one-time link.</p>
     </Empty>
   </Card>
 );

@@ -22,21 +22,21 @@ interface Choice {
 const choices: readonly Choice[] = [
   {
     name: 'enrich',
-    label: 'Labels of visitors',
+    label: 'Detect browser, device and country',
     explains:
       'Events of browser tokens get the browser, the operating system, the kind of device and the country. The IP address and the User-Agent are not stored.',
     done: ['New events get labels of the visitor.', 'New events get no labels. Stored events keep theirs.'],
   },
   {
     name: 'browserCatalogue',
-    label: 'Browsers add to the catalogue',
+    label: 'Let pages add new names',
     explains:
       'Profiles, tags and attributes that browser tokens use for the first time are added to the catalogue. Otherwise they are stored with the event or the claim only.',
     done: ['Browser tokens add to the catalogue.', 'Browser tokens use only what the catalogue lists.'],
   },
   {
     name: 'strict',
-    label: 'Only IDs of the catalogue',
+    label: 'Reject unknown names',
     explains:
       'An event or a contact with an ID that the catalogue does not list is refused, so that a mistyped ID is noticed.',
     done: ['IDs that the catalogue does not list are refused.', 'IDs that the catalogue does not list are accepted.'],

@@ -62,7 +62,7 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
       )}
       <p class="dialog-actions">
         <button type="button" onClick={close}>
-          Keep
+          Cancel
         </button>
         <button type="button" class="danger" onClick={revoke}>
           Revoke for good

@@ -44,7 +44,7 @@ const Revoke = ({ link: { shareID, shareName }, after }: RevokeProps) => {
           </p>
           <p class="dialog-actions">
             <button type="button" onClick={close}>
-              Keep
+              Cancel
             </button>
             <button type="button" class="danger" onClick={revoke}>
               Revoke for good
@@ -80,9 +80,7 @@ const Links = () => {
         {({ shareLink }) =>
           shareLink.length === 0 ? (
             <Empty title="Nothing is shared">
-              <p class="soft">
-                Views, on Overview and Events, makes a link that shows one view to somebody without an account.
-              </p>
+              <p class="soft">To create one, open Overview or Events and choose Views › Share this view.</p>
             </Empty>
           ) : (
             <Table

@@ -51,7 +51,7 @@ const Service = () => {
               <dd>
                 {backupSeconds === 0 ? (
                   <>
-                    The server makes none by itself. <a href="../docs/backups">Let it make some, or use cron</a>
+                    Automatic backups are off. <a href="../docs/backups">Turn them on, or use cron</a>
                   </>
                 ) : (
                   <>
@@ -72,7 +72,7 @@ const Service = () => {
               <dd>
                 {unknownProxy
                   ? 'One forwards requests that TRUST_PROXY does not name: all visitors share one rate limit.'
-                  : 'No unnamed proxy seen.'}
+                  : 'No unlisted proxy detected.'}
               </dd>
             </div>
             <div>

@@ -136,8 +136,8 @@ export const Share = ({ viewName, close }: ShareProps) => {
         <p class="soft">
           {conditions.value.length > 0 &&
             `The numbers are only those of the filter “${conditions.value.map(inWords).join(' and ')}”. People with the link neither see nor change the filter. `}
-          Nothing else can be read with it: no people and no other range. Values such as the paths of pages are shown;
-          e-mail addresses in them are hidden.
+          It shows nothing else: no people, and no other dates. Values such as the paths of pages are shown; e-mail
+          addresses in them are hidden.
           {leftOut.length > 0 &&
             ` Left out, because it is about contacts: ${leftOut.map(({ title }) => title).join(', ')}.`}
         </p>

@@ -36,7 +36,7 @@ describe('signing in', () => {
     expect(await page.evaluate(stored)).toBe('[{},{},""]');
   });
 
-  it('takes the link that the server prints, once, and leaves no code in the address', async () => {
+  it('takes a one-time link, once, and leaves no code in the address', async () => {
     const { url, consoleURL = '' } = await serveHere({}, { demo: true });
     const { page, complaints } = await openConsole(browser, { url });
     await page.goto(consoleURL);
@@ -87,7 +87,7 @@ it('shows the first event at once, and says what is left to do', async () => {
   expect(await logsMore.getByRole('img', { name: 'To do' }).count()).toBe(1);
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 2 });
   await logsMore.getByRole('img', { name: 'Done' }).waitFor(soon);
-  await shows(page, 'No unnamed proxy seen');
+  await shows(page, 'No unlisted proxy detected');
   const origin = page.getByLabel('Origin of a site');
   await origin.fill('https://shop.example/cart');
   await page.keyboard.press('Enter');
@@ -195,8 +195,8 @@ it('leads from the menu of the account to the documentation and the keys, on a p
   await page.locator('.account-menu > summary').click();
   expect(await page.getByRole('link', { name: 'Docs' }).getAttribute('href')).toBe('../docs/');
   await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor(soon);
-  await page.getByRole('button', { name: 'Keys' }).click();
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor(soon);
+  await page.getByRole('button', { name: 'Shortcuts' }).click();
+  await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor(soon);
 });
 
 describe('over a shop', () => {
@@ -310,14 +310,14 @@ describe('over a shop', () => {
     await page.getByRole('option', { name: /Ann Lemon/ }).waitFor(soon);
     await page.keyboard.press('Enter');
     await heading(page, 'Ann Lemon');
-    await shows(page, 'Recognized: the anonymous history of this browser became theirs');
-    await shows(page, 'anonymous then');
+    await shows(page, 'Recognized: this browser’s anonymous history now belongs to this person');
+    await shows(page, 'anonymous at the time');
     expect(await page.getByRole('button', { name: 'Unlink' }).count()).toBe(0);
     await page.keyboard.press('g');
     await page.keyboard.press('l');
     await heading(page, 'Live');
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor(soon);
+    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor(soon);
     await page.keyboard.press('Escape');
     expect(complaints).toEqual([]);
   });
@@ -387,7 +387,7 @@ describe('over a shop', () => {
     expect([await owner(), await isCurrent()]).toEqual([who.ann, true]);
     const sessions = () => page.locator('.history .session').count();
     const before = await sessions();
-    await unlink('It never was theirs');
+    await unlink('It was never theirs');
     await shows(page, 'The link is ignored now');
     expect([await owner(), await isCurrent()]).toEqual(['', false]);
     await expect.poll(sessions).toBeLessThan(before);

@@ -181,7 +181,7 @@ it('the catalogue, the segments, the settings', async () => {
     await page.locator('.table-actions [aria-label^="Remove "]').nth(nth).click();
     await page.getByRole('dialog').waitFor(soon);
     await isHarmless(page, `removing ${nth}`);
-    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.table-actions [aria-label^="Merge "]').nth(nth).click();
     const dialog = page.getByRole('dialog');
     await dialog.waitFor(soon);

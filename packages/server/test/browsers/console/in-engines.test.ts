@@ -44,7 +44,7 @@ describeEngines('the console', (engine) => {
 
     await presses(tab, 'People');
     await presses(tab, 'Ann Lemon');
-    await sees(tab, 'Recognized: the anonymous history of this browser became theirs');
+    await sees(tab, 'Recognized: this browser’s anonymous history now belongs to this person');
     const owner = async () => (await shop.api.getEvent({ userUUID: 'the-phone-of-ben' })).event[0]?.contactUUID;
     expect(await owner()).toBe(who.ann);
     await presses(tab, 'Ignore this link');

@@ -49,7 +49,7 @@ const groupTitles: Readonly<Record<GroupName, string>> = {
   pages: 'Pages',
   sources: 'Sources',
   events: 'Events',
-  people: 'Who',
+  people: 'Tags and profiles',
   devices: 'Devices',
   places: 'Places and times',
 };
@@ -325,7 +325,7 @@ const pagesOf = async (
       return [
         { title: 'Steps' },
         {
-          title: per === 'person' ? 'People who went through' : 'Sessions who went through',
+          title: 'Funnel',
           ...(reached[0] && {
             rows: reached.map((one, nth) => {
               const [before, after] = [reached[nth - 1], reached[nth + 1]];
@@ -398,7 +398,7 @@ const pagesOf = async (
         ago,
         ago,
       ]);
-      return [{ title: 'Everybody lately', ...(rows.length > 0 && { rows }) }];
+      return [{ title: 'Recent visitors', ...(rows.length > 0 && { rows }) }];
     },
   });
 

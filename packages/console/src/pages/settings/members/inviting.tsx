@@ -39,7 +39,7 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
     >
       <Field
         label="E-mail address"
-        hint="No e-mail is sent: you get a link, to pass on. Somebody who has joined keeps the role."
+        hint="We don’t send e-mail. You get a link to pass on. People who already joined keep their role."
       >
         {(attributes) => (
           <input

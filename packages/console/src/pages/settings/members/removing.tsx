@@ -47,7 +47,7 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
       </label>
       <p class="dialog-actions">
         <button type="button" onClick={close}>
-          Keep
+          Cancel
         </button>
         <button type="button" class="danger" onClick={remove}>
           Remove

@@ -4,9 +4,9 @@ import type { Member } from '../../../reading/member-names.ts';
 export type Role = Member['memberRole'];
 
 const roles: Readonly<Record<Role, string>> = {
-  viewer: 'Reads everything, and changes nothing.',
-  editor: 'Also changes contacts, the catalogue, segments and views, shares reports, and erases nobody.',
-  owner: 'Does everything: tokens, people, sites, erasing.',
+  viewer: 'Can read everything and change nothing.',
+  editor: 'Can also edit contacts, catalogue, segments and views, and share reports. Cannot erase people.',
+  owner: 'Can do everything, including tokens, people, sites and erasure.',
 };
 
 export const RoleField = ({ chosen, choose }: { readonly chosen: Role; readonly choose: (role: Role) => void }) => (

@@ -20,7 +20,7 @@ const RemoveDialog = ({ passkey, removed, close }: RemoveProps & { readonly clos
       <p>It no longer signs you in. Your device offers it until you delete it there too. Open sessions go on.</p>
       <p class="dialog-actions">
         <button type="button" onClick={close}>
-          Keep
+          Cancel
         </button>
         <button type="button" class="danger" onClick={remove}>
           Remove

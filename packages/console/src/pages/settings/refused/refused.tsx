@@ -71,9 +71,7 @@ const List = () => {
           {(entries) =>
             entries.length === 0 ? (
               <Empty title="Nothing is waiting for a fix">
-                <p class="soft">
-                  A write that is refused for its content is kept here, so that nothing is lost by a mistake in a page.
-                </p>
+                <p class="soft">Rejected requests are kept here so you can fix and resend them.</p>
               </Empty>
             ) : (
               <ul class="refused">

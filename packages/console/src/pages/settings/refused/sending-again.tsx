@@ -34,7 +34,7 @@ const FixDialog = ({ refused, again, close }: SendProps & { readonly close: () =
   const [problem, setProblem] = useState('');
   const submit = async () => {
     const fix = fieldsIn(changed);
-    if (fix === undefined) return setProblem('This is no JSON object.');
+    if (fix === undefined) return setProblem('This isn’t a valid JSON object.');
     try {
       await send(refused.refusedID, fix);
     } catch (error) {
@@ -46,7 +46,10 @@ const FixDialog = ({ refused, again, close }: SendProps & { readonly close: () =
   return (
     <DialogForm title={`Fix the ${refused.operation}`} close={close} action="Send" submit={submit} problem={problem}>
       <p class="soft">{refused.problem.message}</p>
-      <Field label="The request" hint="A field that you remove stays as it was; an empty text clears it.">
+      <Field
+        label="The request"
+        hint="Deleting a field here leaves it unchanged. To clear it, set it to an empty text."
+      >
         {(attributes) => (
           <textarea
             {...attributes}
@@ -67,7 +70,7 @@ export const SendAgain = ({ refused, again }: SendProps) => {
     <p class="refused-actions">
       <button
         type="button"
-        onClick={() => act(() => send(refused.refusedID), { done: 'It was carried out.', after: again })}
+        onClick={() => act(() => send(refused.refusedID), { done: 'Sent and stored.', after: again })}
       >
         Send again
       </button>
