@@ -17,5 +17,4 @@ export const bundledPackages: readonly URL[] = [
   folderOf('preact', 2),
   folderOf('@preact/signals', 2),
   folderOf('@preact/signals-core', 2),
-  folderOf('eventsource-parser', 2),
 ];
