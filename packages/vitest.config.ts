@@ -48,7 +48,7 @@ const consoleDoor = ['packages/server/test/console/{members,passkeys,sessions}.t
 const segmentProperties = [
   'packages/server/src/store/sqlite/{erasure/erasing.property,arranging}.test.ts',
   'packages/server/src/store/sqlite/events/{event-sources,recent-keys.property}.test.ts',
-  'packages/server/src/reports/reports.property.test.ts',
+  'packages/server/src/reports/{conditions,reports.property}.test.ts',
 ];
 const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text,personal-data}.test.ts'];
 

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../src/serving/metrics.ts';
 import { createTraffic } from '../src/traffic.ts';
+import { temporaryDatabase } from './fixtures/command.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 
 const token = 'a-token-of-a-test-0123456789';
@@ -66,7 +67,7 @@ const scrapeAtRest = async (url: string) => {
 const busyServer = async () => {
   const lines: { msg: string; port?: number }[] = [];
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
-  const { url } = await serveHere({ METRICS_TOKEN: token, METRICS_PORT: '0' }, { log });
+  const { url } = await serveHere({ ...temporaryDatabase().env, METRICS_TOKEN: token, METRICS_PORT: '0' }, { log });
   const { serverTokenUUID } = await createAccount(url);
   const client = createClient({ url, token: serverTokenUUID });
   const userUUID = 'a-browser-of-a-test';

@@ -34,7 +34,7 @@ it.each(['BACKUP_DIR', 'REPORTS_DIR'])(
   async (variable) => {
     const folder = join(temporaryFolder(), 'a-file');
     writeFileSync(folder, '');
-    await expect(serveHere({ [variable]: folder })).rejects.toThrow(
+    await expect(serveHere({ ...temporaryDatabase().env, [variable]: folder })).rejects.toThrow(
       `${variable} is ${folder}, where the server can't write: `,
     );
   },

@@ -160,7 +160,7 @@ describe('a contactProof of a contactExternalID', () => {
     expect([contact.claimed, link.map(({ verified }: Fields) => verified)]).toEqual([['contactProfileID'], [true]]);
   });
 
-  it('is none of an address, nor the other way round, and beside an address leaves the ID a claim', async () => {
+  it('is none of an address, nor the other way round, and beside an address does not show the claimed ID', async () => {
     const [userUUID, text] = [newUserUUID(), newAddress()];
     const ofID = proofOf({ externalID: text, userUUID });
     const ofAddress = proofOf({ address: text, userUUID });
@@ -175,7 +175,7 @@ describe('a contactProof of a contactExternalID', () => {
     const both = { contactEmailaddress: text, contactExternalID: 'customer-said', contactProof: ofAddress };
     expect((await create({ userUUID, ...both }, 'browser')).status).toBe(200);
     const { contact } = await read('/contact/getContact', { contactEmailaddress: text });
-    expect(contact).toMatchObject({ contactExternalID: 'customer-said', contactEmailaddress: text });
-    expect(contact.claimed).toEqual(['contactExternalID', 'contactProfileID']);
+    expect(contact).toMatchObject({ contactExternalID: '', contactEmailaddress: text });
+    expect(contact.claimed).toEqual(['contactProfileID']);
   });
 });

@@ -25,18 +25,18 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await change({ catalogues: { event: [{ id: '10', name: 'Bought' }, { id: '9' }, { id: '100' }] } });
       expect((await store.getAccount(account)).catalogues).toEqual({
         profile: [
-          { id: 'b2b', name: 'b2b', browser: true, type: '', mergedInto: null },
-          { id: 'retail', name: 'Retail', browser: true, type: '', mergedInto: null },
+          { id: 'b2b', name: 'b2b', browser: true, byBrowser: false, type: '', mergedInto: null },
+          { id: 'retail', name: 'Retail', browser: true, byBrowser: false, type: '', mergedInto: null },
         ],
-        tag: [{ id: 'vip', name: 'Very important', browser: false, type: '', mergedInto: null }],
+        tag: [{ id: 'vip', name: 'Very important', browser: false, byBrowser: false, type: '', mergedInto: null }],
         attr: [
-          { id: 'born', name: 'Date of birth', browser: true, type: 'date', mergedInto: null },
-          { id: 'size', name: 'size', browser: true, type: 'text', mergedInto: null },
+          { id: 'born', name: 'Date of birth', browser: true, byBrowser: false, type: 'date', mergedInto: null },
+          { id: 'size', name: 'size', browser: true, byBrowser: false, type: 'text', mergedInto: null },
         ],
         event: [
-          { id: '9', name: '9', browser: true, type: '', mergedInto: null },
-          { id: '10', name: 'Bought', browser: true, type: '', mergedInto: null },
-          { id: '100', name: '100', browser: true, type: '', mergedInto: null },
+          { id: '9', name: '9', browser: true, byBrowser: false, type: '', mergedInto: null },
+          { id: '10', name: 'Bought', browser: true, byBrowser: false, type: '', mergedInto: null },
+          { id: '100', name: '100', browser: true, byBrowser: false, type: '', mergedInto: null },
         ],
       });
       const { catalogues } = await store.getAccount(account);
@@ -54,12 +54,27 @@ export const describeCatalogues = (newSite: NewSite): void => {
         name: 'Date of birth',
         type: 'date',
         browser: false,
+        byBrowser: false,
         mergedInto: null,
       });
       await change({ catalogues: { attr: [{ id: 'born', name: 'Birthday' }] } });
-      expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'date', browser: false, mergedInto: null });
+      expect(await attr()).toEqual({
+        id: 'born',
+        name: 'Birthday',
+        type: 'date',
+        browser: false,
+        byBrowser: false,
+        mergedInto: null,
+      });
       await change({ catalogues: { attr: [{ id: 'born', type: 'text', browser: true }] } });
-      expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'text', browser: true, mergedInto: null });
+      expect(await attr()).toEqual({
+        id: 'born',
+        name: 'Birthday',
+        type: 'text',
+        browser: true,
+        byBrowser: false,
+        mergedInto: null,
+      });
     });
 
     test('lose an entry that is removed, which may be listed again and makes room for others', async () => {
@@ -91,7 +106,9 @@ export const describeCatalogues = (newSite: NewSite): void => {
       await site.update({ address: ben, addedTags: ['late'], fields: { contactProfileID: 'b2b' } });
       await site.change({ contacts: [accountContact({ address: ann, addedTags: ['listed'] })] });
       const { catalogues } = await site.store.getAccount(site.account);
-      expect(catalogues.event).toEqual([{ id: '7', name: '7', browser: true, type: '', mergedInto: null }]);
+      expect(catalogues.event).toEqual([
+        { id: '7', name: '7', browser: true, byBrowser: false, type: '', mergedInto: null },
+      ]);
       expect(catalogues.attr.map(({ id, type }) => [id, type])).toEqual([
         ['colour', 'text'],
         ['shoes', 'text'],
