@@ -9,6 +9,8 @@ const engines = [
   'packages/tracker/test/{engines,in-engines}/**/*.test.ts',
   'packages/server/test/browsers/console/{in-engines,keyboard,passkeys}.test.ts',
 ];
+/** A table that takes minutes; it runs with DELIVERY_TIMES. */
+const deliveryTable = 'packages/tracker/test/in-engines/losses.test.ts';
 /** The driver itself, and what concerns two databases at once. */
 const postgres = ['packages/server/src/store/postgres/**/*.test.ts', 'packages/server/test/postgres/**/*.test.ts'];
 /** What must not happen, whatever is sent and by whom; some of these tests measure how long others wait. */
@@ -159,7 +161,16 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'browsers', include: browsers, exclude: engines, ...patient } },
-      { extends: true, test: { name: 'browsers: engines', include: engines, ...patient, ...twoBrowsers } },
+      {
+        extends: true,
+        test: {
+          name: 'browsers: engines',
+          include: engines,
+          exclude: process.env.DELIVERY_TIMES ? [] : [deliveryTable],
+          ...patient,
+          ...twoBrowsers,
+        },
+      },
       { extends: true, test: { name: 'packages', include: packed, ...patient } },
       { extends: true, test: { name: 'deploy', include: deploy, ...patient } },
       { extends: true, test: { name: 'security', include: security, exclude: securityMeasured, ...patient } },

@@ -1,11 +1,11 @@
 /**
  * Cases in which events were once lost or stored twice, or cost the page too much, in three engines against the real server, with both
- * scripts. They take minutes, so they run with DELIVERY_TIMES only: `DELIVERY_TIMES=10 npm run test:delivery` prints a table.
+ * scripts. They take minutes, so they run with DELIVERY_TIMES only (vitest.config.ts): `DELIVERY_TIMES=10 npm run test:delivery` prints a table.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, test as baseTest, beforeAll, beforeEach, describe, expect, type TestContext } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import { earlyEventsScript } from '../../src/snippet.ts';
 import type { Session, Tab } from '../engines/engine.ts';
@@ -18,9 +18,8 @@ import { countEvents, countStored, expectAllOnce, readStored } from './tally.ts'
 
 declare const tracker: Tracker;
 
-const times = Number(process.env.DELIVERY_TIMES ?? 0);
+const times = Number(process.env.DELIVERY_TIMES ?? 1);
 const nths = Array.from({ length: times }, (_, nth) => nth);
-const test = baseTest.runIf(times);
 
 /** What has not arrived by then is lost, or late. */
 const patienceMilliseconds = 30_000;
