@@ -3,12 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
+import { temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 const token = 'a-token-of-a-test-0123456789';
 
 it('promtool has nothing to say about the metrics of a server that has had traffic', async () => {
-  const { url } = await serveHere({ METRICS_TOKEN: token });
+  const { url } = await serveHere({ ...temporaryDatabase().env, METRICS_TOKEN: token });
   const { serverTokenUUID } = await createAccount(url);
   const client = createClient({ url, token: serverTokenUUID });
   await client.logEvent({ eventID: 1, userUUID: 'a-browser-of-a-test' });
