@@ -276,6 +276,32 @@ export const describeEventNames = (newSite: NewSite): void => {
       ]);
     });
 
+    test('never reaches another event by the name that this event had before', async () => {
+      const site = await newSite();
+      const purchase = named('Purchase', { mayAddName: false });
+      await site.browser.log(purchase);
+      await site.browser.log(named('Purchase'));
+      const id = String(unlistedIDOf('Purchase'));
+      await list(site, { id, name: 'Order paid', browser: false });
+      expect(await site.browser.log(purchase)).toEqual([{ kept: true }]);
+      expect(await site.events({ eventName: 'Order paid' })).toHaveLength(2);
+      expect(await site.events({ eventName: 'Purchase' })).toMatchObject([{ eventName: 'Purchase' }]);
+      // Once listed again, the name keeps its event.
+      await site.browser.log(named('Purchase'));
+      expect(await site.events({ eventName: 'Purchase' })).toHaveLength(2);
+      expect(await site.events({ eventName: 'Order paid' })).toHaveLength(2);
+    });
+
+    test('is refused from a page if its events would count as those of an eventID that is closed to pages', async () => {
+      const site = await newSite();
+      await list(site, { id: String(unlistedIDOf('Forged')), browser: false });
+      const forged = named('Forged', { mayAddName: false });
+      expect((await site.browser.log(forged)).map(isKept)).toEqual([false]);
+      expect((await site.browser.log(named('Forged'))).map(isKept)).toEqual([false]);
+      expect(await site.events()).toEqual([]);
+      expect(await site.server.log(forged)).toEqual([{ kept: true }]);
+    });
+
     test('is listed under a free ID, whichever eventIDs a page has sent', async () => {
       const site = await newSite();
       const highest = times(200).map((nth) => ({ eventID: limits.eventIDMax - nth }));

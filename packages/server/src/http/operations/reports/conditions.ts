@@ -3,7 +3,7 @@ import type { Filter } from '@firsthand/contract/reports/filter';
 import type { DimensionText } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
 import type { Condition, UnitedIDs } from '../../../reports/questions.ts';
-import { eventIDsByName, eventIDsOfName } from '../../../store/rules/accounts/catalogue-rules.ts';
+import { eventIDsOfName, toEventNames } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
 import type { ContactLists } from './dimensions.ts';
 import type { ContactsOf } from './found-contacts.ts';
@@ -17,12 +17,14 @@ export interface EventKinds {
 }
 
 export const toEventKinds = (listed: readonly ListedEntry[]): EventKinds => {
-  const ids = eventIDsByName(listed);
+  const eventNames = toEventNames(listed);
   const names = new Map(listed.map(({ id, name }) => [id, name]));
   const merges = createEntryMerges(listed);
   return {
     idsOf(event) {
-      return typeof event === 'number' ? merges.idsOf(String(event)).map(Number) : eventIDsOfName(event, ids, merges);
+      return typeof event === 'number'
+        ? merges.idsOf(String(event)).map(Number)
+        : eventIDsOfName(event, eventNames, merges);
     },
     nameOf: (eventID) => names.get(eventID) ?? eventID,
   };

@@ -25,7 +25,7 @@ import {
   type MergeRow,
   toCatalogueMerges,
 } from '../../rules/accounts/entry-merges.ts';
-import { unlistedIDOf } from '../../rules/accounts/unlisted-names.ts';
+import { unlistedIDsOf } from '../../rules/accounts/unlisted-names.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
 import type { CatalogueKind, Catalogues, EntryMerge, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
@@ -90,7 +90,7 @@ const readStoredIDs = async (
       ? []
       : db.all<{ eventID: number }>(
           'SELECT DISTINCT "eventID" FROM event_total WHERE account = $1 AND "eventID" = ANY ($2::integer[])',
-          [account, names.map(unlistedIDOf)],
+          [account, names.flatMap(unlistedIDsOf)],
         ),
   ]);
   const last = rows.at(-1)?.eventID;

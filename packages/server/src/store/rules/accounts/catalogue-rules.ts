@@ -76,11 +76,21 @@ const addName = (eventIDs: Map<string, string>, name: string, id: string): void 
   if (known === undefined || Number(id) < Number(known)) eventIDs.set(canonicalName(name), id);
 };
 
-/** The IDs of events by the canonical form of their names, from `rows`, the events that the account lists. */
-export const eventIDsByName = (rows: Iterable<Pick<ListedRow, 'id' | 'name'>>): Map<string, string> => {
-  const eventIDs = new Map<string, string>();
-  for (const { id, name } of rows) addName(eventIDs, name, id);
-  return eventIDs;
+/** The events that an account lists: their IDs by the canonical form of their names, and the IDs that have a name. */
+interface EventNames {
+  readonly ids: ReadonlyMap<string, string>;
+  readonly namedIDs: ReadonlySet<string>;
+}
+
+/** `rows`: the events that the account lists. */
+export const toEventNames = (rows: Iterable<Pick<ListedRow, 'id' | 'name'>>): EventNames => {
+  const ids = new Map<string, string>();
+  const namedIDs = new Set<string>();
+  for (const { id, name } of rows) {
+    addName(ids, name, id);
+    if (name !== id) namedIDs.add(id);
+  }
+  return { ids, namedIDs };
 };
 
 type Naming = Pick<EventQuery, 'eventID' | 'eventName'> & Partial<Pick<EventQuery, 'attrID'>>;
@@ -93,15 +103,15 @@ export type WithIDs<Query> = Omit<Query, keyof Naming> & {
   readonly attrIDs: readonly string[] | undefined;
 };
 
-/** The eventIDs of the events with a name: those that the account lists for it, or else that of the unlisted name. `ids`: the listed IDs by name. */
+/** The eventIDs of the events with a name: those that the account lists for it, or else that of the unlisted name. */
 export const eventIDsOfName = (
   name: string,
-  ids: ReadonlyMap<string, string>,
+  { ids, namedIDs }: EventNames,
   { idsOf }: Pick<CatalogueMerges['event'], 'idsOf'>,
 ): number[] => {
   const canonical = canonicalName(name);
   const id = ids.get(canonical);
-  return id === undefined ? [unlistedIDOf(canonical)] : idsOf(id).map(Number);
+  return id === undefined ? [unlistedIDOf(canonical, (other) => namedIDs.has(other))] : idsOf(id).map(Number);
 };
 
 /**
@@ -116,7 +126,7 @@ export const withIDs = <Query extends Naming>(
   const ofID = eventID === undefined ? undefined : event.idsOf(String(eventID)).map(Number);
   return {
     ...rest,
-    eventIDs: eventName === undefined ? ofID : eventIDsOfName(eventName, eventIDsByName(rows), event),
+    eventIDs: eventName === undefined ? ofID : eventIDsOfName(eventName, toEventNames(rows), event),
     attrIDs: attrID === undefined ? undefined : attr.idsOf(attrID),
   };
 };
@@ -179,6 +189,10 @@ export const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind)
 /** Returns the ID of a use; undefined if it is of an event name that is not listed. */
 const idOf = ({ eventIDs }: ListedIDs, { id, name }: Use): string | undefined => id ?? eventIDs.get(name as string);
 
+/** The eventID of events with a name that is not listed. */
+const unlistedIDIn = ({ listed }: ListedIDs, name: string): number =>
+  unlistedIDOf(name, (id) => listed.event.get(id)?.isNamedEvent === true);
+
 /** The eventID and the attributes that are stored of an event whose uses are registered. */
 export const toStoredKind = (
   ids: ListedIDs,
@@ -188,7 +202,7 @@ export const toStoredKind = (
   const eventID = eventIDOf(ids, event);
   if (eventID !== undefined) return { eventID, attributes };
   const name = eventName as string;
-  return { eventID: unlistedIDOf(name), attributes: withUnlistedName(attributes, name) };
+  return { eventID: unlistedIDIn(ids, name), attributes: withUnlistedName(attributes, name) };
 };
 
 export const usesOfEvent = ({
@@ -260,7 +274,8 @@ export const checkUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]
     const id = idOf(ids, use);
     const entry = id === undefined ? undefined : listed[use.kind].get(id);
     if (entry === undefined && strict) throw refusalOf('unknown_id', use, 'this strict account does not list');
-    if (id !== undefined && browser && isForBrowsers(ids, use.kind, id) === false) {
+    // A page must not reach a closed event by a name whose events would be stored under its ID.
+    if (browser && isForBrowsers(ids, use.kind, id ?? String(unlistedIDIn(ids, use.name as string))) === false) {
       throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
     }
   }
@@ -291,7 +306,7 @@ const takeEventID = (ids: ListedIDs, taken?: ReadonlyMap<string, unknown>): stri
 
 /** Takes the ID for a new event name: the one under which its events are stored already, or the next free one. */
 const takeIDForName = (ids: ListedIDs, name: string, taken?: ReadonlyMap<string, unknown>): string => {
-  const id = String(unlistedIDOf(name));
+  const id = String(unlistedIDIn(ids, name));
   const isFree = !taken?.has(id) && !ids.listed.event.get(id)?.isNamedEvent;
   return isFree && ids.hasEvents(id) ? id : takeEventID(ids, taken);
 };

@@ -10,11 +10,20 @@ import type { NewEvent, StoredEvent } from '../../store.ts';
 export const firstUnlistedID = 2 ** 30;
 
 /**
- * The eventID of a name that is not listed; `name` is canonical. Two names share one with a probability of 1 in 2^30. Forging such a
- * pair gains nothing, because whoever can send one name can send the other.
+ * The eventIDs that a name can have while it is not listed; `name` is canonical. Two names share one with a probability of 1 in 2^30. Anyone
+ * can forge such a pair, so a page may not send a name whose ID is closed to pages.
  */
-export const unlistedIDOf = (name: string): number =>
-  firstUnlistedID + (Number.parseInt(hash('sha256', name, 'hex').slice(0, 8), 16) % firstUnlistedID);
+export const unlistedIDsOf = (name: string): [number, number] => {
+  const idOf = (text: string) =>
+    firstUnlistedID + (Number.parseInt(hash('sha256', text, 'hex').slice(0, 8), 16) % firstUnlistedID);
+  return [idOf(name), idOf(`${name}\0`)];
+};
+
+/** The eventID of a name that is not listed: the second if the first has become that of another name, as after a renaming. */
+export const unlistedIDOf = (name: string, isNamed: (id: string) => boolean = () => false): number => {
+  const [first, second] = unlistedIDsOf(name);
+  return isNamed(String(first)) ? second : first;
+};
 
 /** The attributes of an event, with its name. */
 export const withUnlistedName = (attributes: NewEvent['attributes'], name: string): NewEvent['attributes'] => [
