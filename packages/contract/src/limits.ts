@@ -31,7 +31,7 @@ export const limits = {
   /**
    * Contacts that the conditions on contacts in one report may find together. With `by=contactTagID` a contact counts for each of its tags.
    */
-  contactsPerFilter: 5_000_000,
+  contactsPerFilter: 1_000_000,
   /** People on one page of reportPeople. */
   peoplePerPage: 1_000,
   /** Rows of each list in one reportLive. */

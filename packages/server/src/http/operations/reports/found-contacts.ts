@@ -8,7 +8,7 @@ import type { Ask, Reader } from './asking.ts';
 /** The numbers of the contacts that each condition finds; null for one that any contact meets. */
 export type ContactsOf = ReadonlyMap<ContactFilter, Float64Array | null>;
 
-/** A part takes some 20 ms, after which other reads find a thread. */
+/** A part takes some 20 ms, after which other reads find a thread; more if many of its contacts have changed since they were indexed. */
 const contactsPerPart = 20_000;
 
 const conditionsIn = (filter: Filter): ContactFilter[] => [

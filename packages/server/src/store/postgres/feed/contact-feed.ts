@@ -11,7 +11,7 @@ import { lastSeenOf } from '../contacts/last-seen.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
 /** Contacts whose views are built at the same time. */
-const viewsPerStep = 1_000;
+const viewsPerStep = 200;
 const inRange =
   '("createdTime", contact) > ($2::bigint, $3::bigint) AND ("createdTime", contact) < ($4::bigint, $5::bigint)';
 
