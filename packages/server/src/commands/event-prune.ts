@@ -16,20 +16,23 @@ export const definePrune = (command: Command): void => {
       'after',
       `
 A name counts as one sender's if all its events are of one user (browser), or happened within one hour. Names from the last
-24 hours stay, and so do those that a server token used or updateAccount lists. The events of a removed name stay, under its
+24 hours stay, and so do those that a server token used or updateAccount
+lists, those merged with others, and those whose first events are deleted. The events of a removed name stay, under its
 eventID.`,
     )
     .action(prune);
 };
 
-/** Whether all events of a kind are of one user. */
-const hasOneUser = async (client: Client, eventID: number): Promise<boolean> => {
+/** Whether all `count` events of a kind are of one user. False if some can no longer be read: the retention deleted them. */
+const hasOneUser = async (client: Client, eventID: number, count: number): Promise<boolean> => {
   const users = new Set<string>();
+  let read = 0;
   // Most such names have few events.
   for (let limit = 10, cursor: string | undefined; ; limit = 1_000) {
     const { event, nextCursor } = await client.getEvent({ eventID, limit, cursor });
     for (const { userUUID } of event) users.add(userUUID);
-    if (users.size > 1 || !nextCursor) return users.size <= 1;
+    read += event.length;
+    if (users.size > 1 || !nextCursor) return users.size === 1 && read === count;
     cursor = nextCursor;
   }
 };
@@ -39,14 +42,18 @@ const prune = async (options: ServerOptions & { readonly dryRun?: boolean }): Pr
   const { account } = await client.getAccount({});
   const { eventDefinition = [] } = await client.getEvent({ include: ['definition'], limit: 1 });
   const definitions = new Map(eventDefinition.map((definition) => [definition.eventID, definition]));
+  // updateAccount refuses to remove these.
+  const kept = new Set(account.event.map(({ mergedInto }) => mergedInto));
   const pruned: { eventID: number; eventName: string; count: number }[] = [];
   for (const { eventID, eventName, byBrowser, mergedInto } of account.event) {
-    if (!byBrowser || eventName === String(eventID) || mergedInto !== undefined) continue;
-    const { count = 0, firstTime, lastTime } = definitions.get(eventID) ?? {};
-    const [first, last] = [Date.parse(firstTime ?? ''), Date.parse(lastTime ?? '')];
+    if (!byBrowser || eventName === String(eventID) || mergedInto !== undefined || kept.has(eventID)) continue;
+    const definition = definitions.get(eventID);
+    if (definition === undefined) continue;
+    const { count } = definition;
+    const [first, last] = [Date.parse(definition.firstTime), Date.parse(definition.lastTime)];
     if (Date.now() - first < youngMilliseconds) continue;
     const isBurst = last - first < burstMilliseconds;
-    if (isBurst || (await hasOneUser(client, eventID))) pruned.push({ eventID, eventName, count });
+    if (isBurst || (await hasOneUser(client, eventID, count))) pruned.push({ eventID, eventName, count });
   }
   if (!options.dryRun && pruned.length > 0)
     await client.updateAccount({ event: pruned.map(({ eventID }) => ({ eventID, remove: true, force: true })) });

@@ -38,3 +38,27 @@ it('removes the names that only one sender used, and leaves their events', async
   expect((await names()).toSorted()).toEqual(['of the server', 'of two', 'young']);
   expect((await server.getEvent({})).event).toHaveLength(sent);
 });
+
+it('leaves names whose events are erased, and entries that others are merged into', async () => {
+  const { url } = shared;
+  const { serverTokenUUID, browserTokenUUID } = await createAccount(url);
+  const page = createClient({ url, token: browserTokenUUID });
+  const server = createClient({ url, token: serverTokenUUID });
+  const log = (eventName: string, days: number, userUUID = 'visitor-of-ben-0123') =>
+    page.logEvent({ eventName, userUUID, eventTime: new Date(Date.now() - days * 24 * hour).toISOString() });
+  const userUUID = 'visitor-of-ann-0123';
+  await log('erased', 3, userUUID);
+  await log('erased', 2, userUUID);
+  const { contactUUID } = await server.createContact({
+    userUUID,
+    contactProfileID: 'customer',
+    contactEmailaddress: 'ann@example.com',
+  });
+  await server.eraseContact({ contactUUID });
+  for (const name of ['kept', 'other', 'alone']) await log(name, 3);
+  const { account } = await server.getAccount({});
+  const idOf = (name: string) => account.event.find(({ eventName }) => eventName === name)?.eventID;
+  await server.mergeEntry({ catalogue: 'event', entryID: `${idOf('kept')}`, otherEntryID: `${idOf('other')}` });
+  const env = { PORT: new URL(url).port, FIRSTHAND_TOKEN: serverTokenUUID };
+  expect(await firsthandJSON(['event', 'prune'], env)).toMatchObject({ pruned: [{ eventName: 'alone' }] });
+});
