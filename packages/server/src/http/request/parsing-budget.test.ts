@@ -1,9 +1,13 @@
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import type { Context } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noRateLimits, openScene, type Scene } from '../../../test/fixtures/scene.ts';
 import { createAccount, serveHere } from '../../../test/fixtures/serving.ts';
-import { tokensIn } from '../access/good-token.ts';
+import type { Access } from '../../store/store.ts';
+import { type FindGood, tokensIn } from '../access/good-token.ts';
+import { createParsingBudget } from './parsing-budget.ts';
 
 const userUUID = 'user_aaaaaaaaaaaaaaaa';
 
@@ -25,6 +29,22 @@ describe('the text of a body', () => {
     expect([...tokensIn(Buffer.from(text))]).toEqual(['browser_first', 'browser_third']);
     expect([...tokensIn(Buffer.from('tokenUUID,'.repeat(1_000)))]).toEqual([]);
     expect([...tokensIn(Buffer.from('"eventID":1'))]).toEqual([]);
+  });
+});
+
+describe('a gzip body', () => {
+  it.each([
+    ['is not unpacked to find a token that is outside of it', true, [undefined]],
+    ['is unpacked to find a token that is only in it', false, [undefined, 'text']],
+  ])('%s', async (_, isOutside, searched) => {
+    const texts: (string | undefined)[] = [];
+    const findGood: FindGood = async (_c, _query, text) => {
+      texts.push(text && Buffer.from(text).toString());
+      return isOutside || text ? ({ kind: 'server' } as Access) : undefined;
+    };
+    const budgetOf = createParsingBudget(findGood, () => '192.0.2.1', noRateLimits);
+    await budgetOf({} as Context).mayUnpack(gzipSync('text'), 1_024, {});
+    expect(texts).toEqual(searched);
   });
 });
 

@@ -43,7 +43,8 @@ export const createParsingBudget = (findGood: FindGood, addressOf: AddressOf, ra
       }
     },
     async mayUnpack(packed, mostBytes, query) {
-      const access = await findGood(c, query, await unpackBeginning(packed));
+      // With a token outside of the body, its beginning need not be unpacked.
+      const access = (await findGood(c, query)) ?? (await findGood(c, query, await unpackBeginning(packed)));
       if (access !== undefined && access.kind !== 'browser') return () => {};
       const limit = access === undefined ? unproven : ofBrowsers;
       const address = addressOf(c);
