@@ -217,6 +217,13 @@ test.each([
   expect(isNotNow(Object.assign(new Error(message), { code: 'XX000' }))).toBe(true);
 });
 
+test('an event without a partition is a reason to try later in any language of the database', async () => {
+  const databaseURL = await newDatabase();
+  await asking(databaseURL, 'CREATE TABLE event (day integer) PARTITION BY RANGE (day)');
+  const error = await asking(databaseURL, 'INSERT INTO event VALUES (1)').catch((cause) => cause);
+  expect(isNotNow(Object.assign(error, { message: 'keine Partition' }))).toBe(true);
+});
+
 test('an event cannot be deleted, and later can, while Citus moves its shard by logical replication', async () => {
   const databaseURL = await newDatabase();
   await asking(databaseURL, 'CREATE TABLE event (sequence bigint); CREATE PUBLICATION moving FOR TABLE event');

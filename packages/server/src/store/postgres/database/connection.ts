@@ -403,6 +403,9 @@ export const hasTable = async (db: Connection, name: string): Promise<boolean> =
 /** Returns the SQLSTATE of PostgreSQL's error, or the code of a system error; '' for other errors. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
+/** Returns the function of PostgreSQL that reported the error. */
+const routineOf = (error: unknown): unknown => (error as { routine?: unknown } | null)?.routine;
+
 /** Whether the error only says that an earlier statement of the same transaction has failed (in_failed_sql_transaction). */
 const isOfFailed = (error: unknown): boolean => codeOf(error) === '25P02';
 
@@ -437,7 +440,9 @@ export const isNotNow = (error: unknown): boolean =>
       String(error),
     )) ||
   // check_violation. A worker may commit the second phase of creating partitions later than the others.
-  (codeOf(error) === '23514' && /no partition of relation/.test(String(error))) ||
+  // PostgreSQL translates the message but not the name of its function; through a Citus coordinator the name may be missing.
+  (codeOf(error) === '23514' &&
+    (routineOf(error) === 'ExecFindPartition' || /no partition of relation/.test(String(error)))) ||
   // internal_error
   (codeOf(error) === 'XX000' && ofLostWorker.test(String(error))) ||
   (codeOf(error) === '' &&
