@@ -10,7 +10,8 @@ export const addSet = (tracker: Tracker): void => {
   const defaults: Record<string, AttributeValue> = {};
   const { log } = tracker;
 
-  const merge = guard((attrs: Attributes = {}): Attributes => {
+  const merge = guard((given: Attributes | undefined): Attributes => {
+    const attrs = given || {};
     demand(Object(attrs) === attrs, 'no attributes');
     return Array.isArray(attrs)
       ? [

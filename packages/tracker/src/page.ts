@@ -37,6 +37,8 @@ export const startInPage = (
     // `data-api` is the folder that requests go to. Without it they go to the script's own: then this is a file `undefined` there.
     // A function, because a variable would cost `tracker.js` 4 bytes.
     const base = () => new URL(script.dataset.api as string, script.src);
+    // The stub may have `set` for a script without it. Its own method would call itself.
+    if (stub.set) stub.set = note;
     startTracker(stub, base(), script.dataset);
     if (first) first(stub as Tracker, script.dataset, base());
     const call = ([method, args, resolve, time]: EarlyCall): void => {

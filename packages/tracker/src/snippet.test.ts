@@ -9,16 +9,21 @@ type Setting = {
   readonly cookie?: string;
   readonly attributes?: Readonly<Record<string, string>>;
   readonly navigator?: Readonly<Record<string, unknown>>;
+  readonly isIgnored?: boolean;
 };
 
 /** Runs these calls of the stub in a page, which is then left. Returns what it has stored, and the calls that still wait. */
-const leaveAfter = (calls: string, { cookie = '', attributes = {}, navigator = {} }: Setting = {}) => {
+const leaveAfter = (calls: string, { cookie = '', attributes = {}, navigator = {}, isIgnored }: Setting = {}) => {
   const listeners: Record<string, () => void> = {};
-  const localStorage: Record<string, string> = {};
+  const localStorage: Record<string, string> = isIgnored ? { ignore_firsthand: 'true' } : {};
   const page = createContext({
     localStorage,
     navigator,
-    document: { cookie, querySelector: () => ({ dataset: { token: 'browser_x', ...attributes } }) },
+    document: {
+      cookie,
+      querySelector: (selector: string) =>
+        selector === 'script[data-token^=browser_]' && { dataset: { token: 'browser_x', ...attributes } },
+    },
     addEventListener: (type: string, listener: () => void) => {
       listeners[type] = listener;
     },
@@ -27,7 +32,9 @@ const leaveAfter = (calls: string, { cookie = '', attributes = {}, navigator = {
   runInContext(`self = globalThis; ${stub}; ${codeOf(earlyEventsScript)}; ${calls}`, page);
   listeners.beforeunload?.();
   listeners.pagehide?.();
-  const records = Object.entries(localStorage).map(([key, record]) => ({ key, ...JSON.parse(record) }));
+  const records = Object.entries(localStorage)
+    .filter(([key]) => key !== 'ignore_firsthand')
+    .map(([key, record]) => ({ key, ...JSON.parse(record) }));
   return { records, waiting: runInContext('tracker.map(([method]) => method).join()', page) };
 };
 
@@ -49,6 +56,13 @@ test('stores the events of a page that is left before the script has loaded, as 
   expect(waiting).toBe('set,createContact');
 });
 
+test('leaves out what the service refuses in texts', () => {
+  const { records } = leaveAfter(`tracker.log('a\\0b\\ud800c', { 'x\\0': '\\udc00y\\ud83d\\ude00' })`);
+  expect(records).toEqual([
+    expect.objectContaining({ eventName: 'abc', eventAttrArray: [{ attrID: 'x', attrValue: 'y\u{1f600}' }] }),
+  ]);
+});
+
 test.for<[string, Setting, number]>([
   ['', {}, 2],
   ['', { attributes: { consent: '' } }, 0],
@@ -60,6 +74,7 @@ test.for<[string, Setting, number]>([
   ['', { navigator: { globalPrivacyControl: true }, cookie: `${visitor}v` }, 2],
   ['', { navigator: { doNotTrack: '1' }, cookie: visitor }, 2],
   ['', { navigator: { doNotTrack: '1' }, attributes: { dnt: '' }, cookie: visitor }, 0],
+  ['', { isIgnored: true }, 0],
   ['tracker.beforeSend = ({ eventID }) => eventID !== 1', {}, 1],
 ])('stores early events only where the script would: after %s, with %j, %i of 2', ([call, setting, count]) => {
   expect(leaveAfter(`${call}; tracker.log(1); tracker.log(2)`, setting).records).toHaveLength(count);

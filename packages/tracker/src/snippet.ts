@@ -17,13 +17,14 @@ export const snippet = `<script>self.hasOwnProperty("tracker")||(t=>"log reset f
 export const earlyEventsScript = `<script>
 (() => {
   const save = () => {
-    const { dataset } = document.querySelector("script[data-token]");
+    const { dataset } = document.querySelector("script[data-token^=browser_]");
     const [, user = ""] = /(?:^|; )userUUID=([\\w-]+)/.exec(document.cookie) || [];
     const refuses = navigator.globalPrivacyControl || ("dnt" in dataset && navigator.doNotTrack === "1");
-    if (document.prerendering || (refuses ? !user[21] : "consent" in dataset && !user[15])) return;
+    if (document.prerendering || localStorage.ignore_firsthand || (refuses ? !user[21] : "consent" in dataset && !user[15])) return;
     if (tracker.some(([method, args]) => method === "consent" && !args[0])) return;
     const common = { robot: navigator.webdriver || null };
     let [tick, isReset] = [0, false];
+    const clean = (text) => text.replace(/[\\0\\p{Cs}]/gu, "");
     const toRecord = ([eventID, attrs], time) => {
       const event = { eventID, attrs };
       if (tracker.beforeSend && String(tracker.beforeSend(event)) === "false") return;
@@ -34,10 +35,10 @@ export const earlyEventsScript = `<script>
       const eventAttrArray = Object.entries({ ...common, ...named })
         .map(([attrID, value]) => [attrID, value && value.toISOString ? value.toISOString() : value])
         .filter(([attrID, value]) => attrID && value != null && Object(value) !== value)
-        .map(([attrID, value]) => ({ attrID: attrID.slice(0, 64), attrValue: String(value).slice(0, 2048) }));
+        .map(([attrID, value]) => ({ attrID: clean(attrID.slice(0, 64)), attrValue: clean(String(value).slice(0, 2048)) }));
       tick = Math.max(tick + 1, time * 1296);
       const eventUUID = tick.toString(36) + Math.random().toString(36).slice(2, 12).padEnd(10, "0");
-      const kind = isNumber ? { eventID: +id } : { eventName: id };
+      const kind = isNumber ? { eventID: +id } : { eventName: clean(id) };
       const record = { ...kind, eventUUID, eventTime: +time, eventAttrArray: eventAttrArray.slice(0, 100) };
       localStorage["firsthand:" + eventUUID + dataset.token] = JSON.stringify(record);
     };

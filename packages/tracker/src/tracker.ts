@@ -1,6 +1,6 @@
 import { countDropped, queuedKeys, type StoredRecord } from './delivery/queue.ts';
 import { createSender, expected } from './delivery/sender.ts';
-import { eraseStored, noteItem, openStored, writeStored } from './delivery/storage.ts';
+import { copies, eraseStored, noteItem, openStored, writeStored } from './delivery/storage.ts';
 import { demand, guard } from './guard.ts';
 import { isConsentRemembered } from './identity/consent.ts';
 import { readCookie } from './identity/cookie.ts';
@@ -20,9 +20,9 @@ export type Tracker = {
    */
   log<Attrs extends object = Attributes>(event: number | string, attrs?: Attrs & AttributesOf<Attrs>): void;
   /**
-   * States who the visitor is. It is queued and sent like an event, in order with them. The promise and the callback get the
-   * service's result. If the service refuses, the promise rejects with the error's code, message and field, silently if nobody
-   * listens.
+   * States who the visitor is. It is queued and sent like an event, in order with them until a request fails. The promise and the
+   * callback get the service's result. If the service refuses, the promise rejects with the error's code, message and field, silently
+   * if nobody listens.
    */
   createContact<Attrs extends object = Attributes>(
     fields: ContactFields<Attrs>,
@@ -104,10 +104,10 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   };
 
   addEventListener('storage', ({ key, newValue }) => {
-    noteItem(key, newValue);
-    // Another tab has withdrawn consent, which removes the cookie as well. A tab that still asks for consent reads no storage, and
-    // has nothing to erase.
-    if (isAllowed && key === copyKey && !knownUser()) consent(false);
+    // Another tab has withdrawn consent, which removes the cookie as well. The key is null after `localStorage.clear()`. A tab that
+    // still asks for consent, or has no user yet, has nothing to erase.
+    if (isAllowed && copies[copyKey] && (key || copyKey) === copyKey && !newValue && !readCookie()) consent(false);
+    else noteItem(key, newValue);
   });
   // Without consent, the items that an earlier page left are erased: the site or the visitor may have removed the cookie.
   consent(isConsentRemembered(options));

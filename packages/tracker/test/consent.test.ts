@@ -157,6 +157,26 @@ describeInChromium('consent in Chromium', () => {
     await expectNothing(other);
   });
 
+  test('taken back in another tab after localStorage.clear(), is taken back', async () => {
+    const page = await openPage(publish('/', { after: logOne }));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await page.evaluate(() => {
+      // The event by which a tab hears of `localStorage.clear()` in another names no key.
+      const hear = () => dispatchEvent(new StorageEvent('storage'));
+      localStorage.clear();
+      hear();
+      tracker.log(2);
+      localStorage.clear();
+      // biome-ignore lint/suspicious/noDocumentCookie: Safari has no other way
+      document.cookie = 'userUUID=; path=/; max-age=0';
+      hear();
+    });
+    await soon(async () => expect(await page.evaluate(() => tracker.getUserUUID())).toBeUndefined());
+    recorder.received.length = 0;
+    await page.evaluate(() => tracker.log(3));
+    await expectNothing(page);
+  });
+
   test('given in one tab, is not taken back by another that still asks', async () => {
     const url = publish('/', { attributes: 'data-consent="required"' });
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);

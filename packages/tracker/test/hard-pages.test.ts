@@ -17,6 +17,22 @@ import { fillSnippet } from './recorder.ts';
 declare const tracker: Tracker;
 
 describeInChromium('the tracker in Chromium: in pages that are hard to live in', () => {
+  test('a stub with `set`, which tracker.js lacks: the call has no effect', async () => {
+    const url = publish('/', {
+      after: '<script>tracker.set({ a: 1 }); tracker.log(1); self.set = tracker.set</script>',
+    });
+    const html = recorder.pages['/']?.html.replace('getUserUUID"', 'getUserUUID set"') as string;
+    recorder.pages['/'] = { html };
+    const page = await openPage(url);
+    await page.evaluate(() => {
+      tracker.set?.({ a: 2 });
+      (window as unknown as Tracker).set?.({ a: 3 });
+      tracker.log(2);
+    });
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    expect(recorder.events().map(({ eventAttrArray }) => eventAttrArray)).toEqual([[], []]);
+  });
+
   test('storage and cookies blocked: sends from memory', async () => {
     const url = publish('/', { headers: { 'content-security-policy': 'sandbox allow-scripts' } });
     const page = await openPage(url);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Tracker } from '../src/index.ts';
 import {
   consoleTexts,
+  context,
   describeInChromium,
   logAll,
   openPage,
@@ -70,6 +71,17 @@ describeInChromium('the tracker in Chromium: what it does not lose', () => {
     await soon(async () => expect(await queuedIn(page)).toBe(0));
   });
 
+  test('the events after one that another server always refuses', async () => {
+    recorder.answer = ({ body }) => (body.event?.some(({ eventID }) => eventID === 1) ? { status: 403 } : undefined);
+    const page = await openPage(publish('/'));
+    await logAll(page, [1]);
+    await soon(() => expect(recorder.received).toHaveLength(1));
+    await logAll(page, [2, 3]);
+    await soon(async () => expect(await queuedIn(page)).toBe(1));
+    comeBack();
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+  });
+
   test('an event before localStorage.clear()', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
@@ -132,6 +144,35 @@ describeInChromium('the tracker in Chromium: what it does not lose', () => {
     await page.evaluate(() => tracker.consent(true));
     await logAll(page, [3]);
     await soon(() => expect(recorder.eventIDs()).toEqual([3]));
+  });
+
+  test.for([
+    ['reset', [1, 2]],
+    ['withdrawn consent', [2]],
+  ] as const)('whose the events are in a page that has not heard of a %s elsewhere', async ([how, eventIDs]) => {
+    const deaf = `<script>addEventListener('storage', (event) => event.stopImmediatePropagation())</script>`;
+    const page = await openPage(publish('/deaf', { before: deaf }));
+    await soon(async () => expect(await context.cookies()).toHaveLength(1));
+    const [first] = await context.cookies();
+    goAway();
+    await logAll(page, [1]);
+    await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+    const other = await openPage(publish('/'));
+    await other.evaluate(async (isReset) => {
+      if (isReset) tracker.reset();
+      else for (const isGiven of [false, true]) tracker.consent(isGiven);
+      await tracker.getUserUUID();
+    }, how === 'reset');
+    const [second] = await context.cookies();
+    await other.close();
+    comeBack();
+    await logAll(page, [2]);
+    await page.evaluate(() => void dispatchEvent(new Event('online')));
+    await soon(() => expect(recorder.eventIDs()).toContain(2));
+    await soon(async () => expect(await queuedIn(page)).toBe(0));
+    expect(recorder.eventIDs()).toEqual(eventIDs);
+    for (const { eventID, user } of recorder.events()) expect(user).toBe((eventID === 1 ? first : second)?.value);
+    expect(second?.value).not.toBe(first?.value);
   });
 
   test.for([30, -30])('an event that waits while the clock is set by %i days', async (days) => {

@@ -53,6 +53,7 @@ export const createSender = (
   let isBusy: unknown;
   let isWaitingForLock: unknown;
   let failures = 0;
+  let allFailures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let leaving: Event | undefined;
 
@@ -65,11 +66,12 @@ export const createSender = (
     const keys: string[] = [];
     const records: string[] = [];
     let bytes = 0;
-    for (const key of userUUID && (isLeaving || !isWaiting) ? queuedKeys(token) : [])
+    const queued = userUUID && (isLeaving || !isWaiting) ? queuedKeys(token) : [];
+    // After a failure a record is sent alone, because it may be the cause: another one each time.
+    for (const key of queued.slice((failures && !isLeaving ? allFailures : 0) % queued.length))
       if (!taken[key]) {
         const record = copies[key] as string;
         const size = new Blob([record]).size;
-        // After a failure a record is sent alone, because it may be the cause.
         if (
           bytes &&
           (bytes + size > bytesTogether || isContactRecord(`${records}\n${record}`) || (failures && !isLeaving))
@@ -132,6 +134,7 @@ export const createSender = (
       // Only one timer at a time: a page that is left sends several requests, and may come back.
       clearTimeout(timer);
       failures++;
+      allFailures++;
       timer = setTimeout(retry, retryMilliseconds(failures, retryAfterSeconds));
     } else {
       failures = 0;

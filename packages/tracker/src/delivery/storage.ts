@@ -49,10 +49,15 @@ export const openStored = (): void => {
   writeCopies();
 };
 
-/** Erases all items of the tracker (keys that begin with `firsthand`), on the disk too, and goes on in memory. */
-export const eraseStored = (): void => {
+/** Replaces the copies by what is in the storage. */
+export const rereadStored = (): void => {
   copies = {};
   openStored();
+};
+
+/** Erases all items of the tracker (keys that begin with `firsthand`), on the disk too, and goes on in memory. */
+export const eraseStored = (): void => {
+  rereadStored();
   for (const key of Object.keys(copies)) removeStored(key);
   stored = {};
 };

@@ -1,7 +1,7 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
 import { createID } from '../create-id.ts';
 import { queuedKeys } from '../delivery/queue.ts';
-import { copies, stored, writeCopies } from '../delivery/storage.ts';
+import { copies, rereadStored, stored, writeCopies } from '../delivery/storage.ts';
 import { readCookie, writeCookie } from './cookie.ts';
 
 /** The key in storage of a second copy of the userUUID, for browsers that lose or refuse the cookie. */
@@ -31,6 +31,8 @@ export const isUserUUID = (candidate: string | undefined): boolean =>
  * before its userUUID is decided. If a record gets a second userUUID, the first one counts, because it comes last in the JSON.
  */
 export const becomeUser = (userUUID: string): void => {
+  // Another page has made this user, by `reset` or `consent`. A page in the back-forward cache has not heard which records it erased.
+  if (written && stored[copyKey] === userUUID) rereadStored();
   const last = stored[copyKey] || copies[copyKey];
   if (last !== userUUID && isUserUUID(last))
     for (const key of queuedKeys('')) copies[key] = `{"userUUID":"${last}",${(copies[key] as string).slice(1)}`;
