@@ -351,7 +351,7 @@ describe('over a shop', () => {
     expect(await owner()).toBe(who.ann);
     const turn = page.locator('.turn', { hasText: 'Visitor of-ben' });
     await turn.getByRole('button', { name: 'Ignore this link' }).click();
-    await shows(page, 'The link is ignored now');
+    await shows(page, 'Link ignored.');
     expect(await owner()).toBe('');
     await page.getByRole('button', { name: 'Undo' }).click();
     await shows(page, 'Undone.');
@@ -381,7 +381,7 @@ describe('over a shop', () => {
       await dialog.getByRole('button', { name: 'Unlink' }).click();
     };
     await unlink('From now on');
-    await shows(page, 'The browser is anonymous from now on.');
+    await shows(page, 'Browser unlinked.');
     expect([await owner(), await isCurrent()]).toEqual([who.ann, false]);
     await page.getByRole('button', { name: 'Undo' }).click();
     await shows(page, 'Undone.');
@@ -389,7 +389,7 @@ describe('over a shop', () => {
     const sessions = () => page.locator('.history .session').count();
     const before = await sessions();
     await unlink('It was never theirs');
-    await shows(page, 'The link is ignored now');
+    await shows(page, 'Link ignored.');
     expect([await owner(), await isCurrent()]).toEqual(['', false]);
     await expect.poll(sessions).toBeLessThan(before);
     await page.getByRole('button', { name: 'Undo' }).click();

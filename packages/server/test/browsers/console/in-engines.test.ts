@@ -48,7 +48,7 @@ describeEngines('the console', (engine) => {
     const owner = async () => (await shop.api.getEvent({ userUUID: 'the-phone-of-ben' })).event[0]?.contactUUID;
     expect(await owner()).toBe(who.ann);
     await presses(tab, 'Ignore this link');
-    await sees(tab, 'The link is ignored now');
+    await sees(tab, 'Link ignored.');
     expect(await owner()).toBe('');
     await presses(tab, 'Undo');
     await sees(tab, 'Undone.');

@@ -112,14 +112,14 @@ const tasks: readonly Task[] = [
     task: async (tab) => {
       const owner = async () => (await shop.api.getEvent({ userUUID: 'the-phone-of-ben' })).event[0]?.contactUUID;
       await keyOn(tab, 'Ignore this link');
-      await sees(tab, 'The link is ignored now');
+      await sees(tab, 'Link ignored.');
       expect(await owner()).toBe('');
       await undo(tab);
       expect(await owner()).toBe(who.ann);
     },
   },
   {
-    page: 'A person: unlinks a browser that never was theirs, and undoes that',
+    page: 'A person: unlinks a browser that was never theirs, and undoes that',
     path: () => `person?contact=${who.ann}`,
     ready: 'Ignore this link',
     task: async (tab) => {
@@ -128,7 +128,7 @@ const tasks: readonly Task[] = [
       await reach(tab, /^From now on/);
       await tab.key('ArrowDown');
       await keyOn(tab, 'Unlink');
-      await sees(tab, 'The link is ignored now');
+      await sees(tab, 'Link ignored.');
       expect(await owner()).toBe('');
       await undo(tab);
       expect(await owner()).toBe(who.ann);
