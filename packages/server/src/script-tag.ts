@@ -19,8 +19,8 @@ const snippet = join(trackerFolder, 'snippet.html');
 export const hasScriptTag = (): boolean => existsSync(snippet);
 
 /**
- * The script tag for a page, from the template of the tracker's build. `root` is the URL below which the server is reached, without
- * a slash at its end. Throws if the tracker hasn't been built.
+ * The script tag for a page, from the template of the tracker's build: the script that logs page views, because the console's overview
+ * is empty without them. `root` is the server's URL without a slash at its end. Throws if the tracker hasn't been built.
  */
 export const scriptTag = (root: string, token: string, { trackerPath, apiPrefix }: PagePaths): string => {
   if (!hasScriptTag()) throw new Error('the tracker is not built yet, and its script tag is part of it: npm run build');
@@ -29,8 +29,8 @@ export const scriptTag = (root: string, token: string, { trackerPath, apiPrefix 
     apiPrefix === undefined || apiPrefix === folder ? '' : ` data-api="${posix.relative(folder, apiPrefix) || '.'}/"`;
   return readFileSync(snippet, 'utf8')
     .trim()
-    .replaceAll('{src}', root + trackerPath)
-    .replaceAll('"{token}"', `"${token}"${api}`);
+    .replaceAll('{src}', root + trackerPath.replace(/\.js$/, '.full.js'))
+    .replaceAll('"{token}"', `"${token}"${api} data-page-views="Page viewed"`);
 };
 
 /** The source with which a Content Security Policy allows the inline script of a script tag: `'sha256-…'` (CSP 3, section 2.3.1). */

@@ -97,7 +97,7 @@ describe('general rules of blockers fit', () => {
     });
     const { stdout } = await firsthand(['account', 'create', '--name', 'Shop'], temporaryDatabase().env);
     const addresses = [started, stdout].flatMap(addressesIn);
-    expect(addresses).toEqual([`${url}/main.js`, `${site}/main.js`]);
+    expect(addresses).toEqual([`${url}/main.full.js`, `${site}/main.full.js`]);
     expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe('general rules of blockers fit', () => {
       /<script [^>]*src="([^"]+)" data-token="browser_[\w-]+" data-api="([^"]+)"/.exec(html) ?? [];
     const script = new URL(src, `${url}/demo/`);
     const update = new URL(pageNames.logEvents, new URL(api, script));
-    expect([script.href, update.href]).toEqual([`${url}/assets/shop.js`, `${url}/leaves/update`]);
+    expect([script.href, update.href]).toEqual([`${url}/assets/shop.full.js`, `${url}/leaves/update`]);
     expect([(await fetch(script)).status, (await fetch(update, { method: 'POST' })).status]).toEqual([200, 401]);
     expect([script.href, update.href].flatMap(blockedWays)).toEqual([]);
   });

@@ -23,7 +23,7 @@ test.each([[{}], [{ BASE_PATH: '/s/', TRACKER_PATH: '/kettle.js' }]])(
       if (path === '' || path.startsWith('reference/')) expect(page, path).toContain(`<span data-root>${url}</span>`);
     }
     const page = await (await fetch(`${url}/docs/`)).text();
-    expect(page).toContain(`</span>${'TRACKER_PATH' in env ? '/kettle.js' : '/main.js'}&quot;`);
+    expect(page).toContain(`</span>${'TRACKER_PATH' in env ? '/kettle.full.js' : '/main.full.js'}&quot;`);
     const guide = await (await fetch(`${url}/docs/static-site`)).text();
     const [, script] = /https:\/\/shop\.example\/s(\/[\w.]+\.js)/.exec(guide) ?? [];
     expect(script).toMatch(/\.full\.js$/);

@@ -28,8 +28,7 @@ const leaveAfter = (calls: string, { cookie = '', attributes = {}, navigator = {
       listeners[type] = listener;
     },
   });
-  const stub = codeOf(snippet).replace('getUserUUID"', 'getUserUUID set"');
-  runInContext(`self = globalThis; ${stub}; ${codeOf(earlyEventsScript)}; ${calls}`, page);
+  runInContext(`self = globalThis; ${codeOf(snippet)}; ${codeOf(earlyEventsScript)}; ${calls}`, page);
   listeners.beforeunload?.();
   listeners.pagehide?.();
   const records = Object.entries(localStorage)

@@ -173,10 +173,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
 
   test('set adds attributes to every later event, whose own win, and null takes one away', async () => {
     recorder.scriptDelayMilliseconds = 300;
-    const stub = fillSnippet(`${service}/tracker.full.js`, 'data-page-views="9" data-debug').replace(
-      'getUserUUID"',
-      'getUserUUID set"',
-    );
+    const stub = fillSnippet(`${service}/tracker.full.js`, 'data-page-views="9" data-debug');
     recorder.pages['/'] = {
       html: `<!doctype html><title>A shop</title>${stub}<body><script>tracker.set({ plan: 'free', shop: 'a' }); tracker.log(1)</script>`,
     };

@@ -12,7 +12,7 @@ import { useAnswer } from '../reading/answer.ts';
 import { isSampleShop } from '../session.ts';
 import { Origins } from './set-up/origins.tsx';
 import { RefusedOrigin } from './set-up/refused-origin.tsx';
-import { pageViewName, ScriptTag } from './set-up/script-tag.tsx';
+import { readPageViewName, ScriptTag } from './set-up/script-tag.tsx';
 
 const everyMs = 2_000;
 const everyMsOfSteps = 10_000;
@@ -141,6 +141,7 @@ const useLogsMore = (): boolean => {
     (signal) => api.getEvent({ include: 'definition', limit: 1 }, { signal }),
     { everyMs: everyMsOfSteps },
   );
+  const pageViewName = readPageViewName();
   return (value?.eventDefinition ?? []).some(({ eventName, count }) => count > 0 && eventName !== pageViewName);
 };
 

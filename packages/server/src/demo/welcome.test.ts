@@ -12,38 +12,41 @@ const demo: Demo = {
 };
 const paths = { trackerPath: '/main.js' };
 
-it('tells whoever made the demo account its tokens, the script tag, and how to read back', () => {
+it('prints the tokens of a new demo account, the script tag, and how to read back', () => {
   const text = welcome({ url, databaseURL, demo, docs: true, consoleURL: `${url}/console/#code=abc`, paths });
   expect(text).toContain('keeps its data in ./data/firsthand.db');
   expect(text).toContain(`Demo page   ${url}/demo/`);
+  expect(text).toContain(`API         ${url}/docs/operations`);
   expect(text).toContain(`Docs        ${url}/docs/`);
   expect(text).toContain(`Console     ${url}/console/#code=abc`);
   expect(text).toContain('Sample data npx firsthand demo-data ');
   expect(text).toMatch(/Browser token {3}browser_of-the-demo\n {2}Server token {4}server_of-the-demo\n/);
   expect(text).toMatch(
-    /<script async src="http:\/\/127\.0\.0\.1:3000\/main\.js" data-token="browser_of-the-demo"><\/script>/,
+    /<script async src="http:\/\/127\.0\.0\.1:3000\/main\.full\.js" data-token="browser_of-the-demo" data-page-views="Page viewed"><\/script>/,
   );
   expect(text).toContain(`${url}/event/getEvent`);
 });
 
-it('never shows a token again', () => {
+it('prints the script tag and the sign-in link at every start, but the server token only once', () => {
   const text = welcome({
     url,
     databaseURL,
     demo: { ...demo, serverToken: undefined },
     docs: false,
-    consoleURL: undefined,
+    consoleURL: `${url}/console/#code=def`,
     paths,
   });
   expect(text).toContain(`Demo page   ${url}/demo/`);
+  expect(text).toContain(`Console     ${url}/console/#code=def`);
+  expect(text).toContain('data-token="browser_of-the-demo" data-page-views="Page viewed">');
   expect(text).toContain('firsthand token create');
-  expect(text).not.toMatch(/(browser|server)_/);
+  expect(text).not.toMatch(/server_\w/);
 });
 
 it('says why there is no demo page beside accounts of somebody else', () => {
   const text = welcome({ url, databaseURL, demo: undefined, docs: false, consoleURL: undefined, paths });
   expect(text).toContain('none named "My site"');
-  expect(text).toContain(`API         ${url}/`);
+  expect(text).toContain(`API         ${url}/openapi.json`);
   expect(text).not.toMatch(/\/(demo|docs)\//);
 });
 

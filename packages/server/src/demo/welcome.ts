@@ -15,7 +15,7 @@ interface WelcomeOptions {
   readonly paths: PagePaths;
 }
 
-/** The text for the terminal. It has the tokens only in the start that creates the account. */
+/** The text for the terminal. It has the server token only in the start that creates the account. */
 export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: WelcomeOptions): string => {
   const file = /^sqlite:(.*)/.exec(databaseURL)?.[1];
   const keeps =
@@ -29,7 +29,7 @@ export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: Wel
       '              (this link signs in once, within ten minutes, on this machine)',
     );
   if (demo) lines.push(`  Demo page   ${url}/demo/`);
-  lines.push(`  API         ${url}/`);
+  lines.push(`  API         ${url}${docs ? '/docs/operations' : '/openapi.json'}`);
   if (docs) lines.push(`  Docs        ${url}/docs/`);
   // No command reaches a database in memory.
   if (file !== ':memory:')
@@ -40,29 +40,27 @@ export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: Wel
       `There is no demo page, because the database has accounts, but none named "${demoAccountName}".`,
       '',
     );
-  } else if (demo.serverToken === undefined) {
-    lines.push(
-      '',
-      'The demo account exists already. To create another server token, see npx firsthand token create --help',
-      '',
-    );
   } else {
     lines.push(
       '',
-      `The account "${demoAccountName}" was created. Its server token is secret, and shown this once:`,
+      ...(demo.serverToken === undefined
+        ? [`The account "${demoAccountName}" exists already.`, '', `  Browser token   ${demo.browserToken}`]
+        : [
+            `The account "${demoAccountName}" was created. Its server token is secret, and shown this once:`,
+            '',
+            `  Browser token   ${demo.browserToken}`,
+            `  Server token    ${demo.serverToken}`,
+          ]),
       '',
-      `  Browser token   ${demo.browserToken}`,
-      `  Server token    ${demo.serverToken}`,
-      '',
-      'The script tag for a page:',
+      'Script tag, for the <head> of each page:',
       '',
       scriptTag(url, demo.browserToken, paths),
       '',
       ...ownPathAdvice,
       '',
-      'Click about on the demo page, then read back what it logged:',
+      'Open a page that has the tag, or the demo page, then read back what it logged:',
       '',
-      `  SERVER_TOKEN=${demo.serverToken}`,
+      `  SERVER_TOKEN=${demo.serverToken ?? 'server_…    # lost? npx firsthand token create --help'}`,
       `  curl -H "Authorization: Bearer $SERVER_TOKEN" ${url}/event/getEvent`,
       '',
     );

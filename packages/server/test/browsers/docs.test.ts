@@ -116,7 +116,7 @@ describe('an example', () => {
       .poll(() => page.locator('pre').first().textContent())
       .toContain(`curl http://localhost:${port}/s/event/logEvent`);
     await open('');
-    await expect.poll(() => page.locator('pre').first().textContent()).toContain(`src="${url}/main.js"`);
+    await expect.poll(() => page.locator('pre').first().textContent()).toContain(`src="${url}/main.full.js"`);
     expect(complaints.filter((complaint) => !complaint.startsWith('requested http://localhost:'))).toEqual([]);
   });
 

@@ -47,7 +47,7 @@ describe('account create', () => {
     );
     const [, token] = /(browser_\S+)/.exec(stdout) ?? [];
     expect(stdout.split('\n')).toContain(
-      `<script async src="https://shop.example/s/main.js" data-token="${token}"></script>`,
+      `<script async src="https://shop.example/s/main.full.js" data-token="${token}" data-page-views="Page viewed"></script>`,
     );
     expect(stdout).toMatch(/400 days only if the script comes from a path of the site itself/);
   });
@@ -58,7 +58,7 @@ describe('account create', () => {
     const origins = ['--origin', 'https://*.tea.example', '--origin', 'https://tea.example/'];
     const { stdout } = await firsthand(['account', 'create', '--name', 'Tea', ...origins], { ...env, ...paths });
     expect(stdout).toMatch(
-      /^<script async src="https:\/\/tea\.example\/tea\/assets\/kettle\.js" data-token="browser_[\w-]+" data-api="\.\.\/leaves\/"><\/script>$/m,
+      /^<script async src="https:\/\/tea\.example\/tea\/assets\/kettle\.full\.js" data-token="browser_[\w-]+" data-api="\.\.\/leaves\/" data-page-views="Page viewed"><\/script>$/m,
     );
     const [, inline = ''] = /^<script>(.*)<\/script>$/m.exec(stdout) ?? [];
     expect(stdout).toContain(`by 'sha256-${createHash('sha256').update(inline).digest('base64')}'`);

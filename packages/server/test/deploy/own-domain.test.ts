@@ -50,7 +50,7 @@ test('the tag is printed with the path', async () => {
   const [npx, command, ...args] = creating.trim().split(' ');
   expect([npx, command]).toEqual(['npx', 'firsthand']);
   const { stdout } = await firsthand(args, temporaryDatabase().env);
-  expect(stdout).toContain('<script async src="https://shop.example/s/main.js" data-token="browser_');
+  expect(stdout).toContain('<script async src="https://shop.example/s/main.full.js" data-token="browser_');
 });
 
 test('the Worker, in Node, passes on what a page sends, and the cookie that comes back', async () => {

@@ -6,17 +6,11 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { account } from '../../reading/account.ts';
 import { isLive } from '../settings/token-list.ts';
 
-/** The event that the tag logs by itself. */
-export const pageViewName = 'Page viewed';
-
-/** The tag of the script that also logs page views, by the attribute that says so: with the small one, the first event waits for code. */
-const withPageViews = (tag: string): string =>
-  tag
-    .replace(/(\ssrc="[^"]*)\.js"/, '$1.full.js"')
-    .replace('></script>', ` data-page-views="${pageViewName}"></script>`);
-
 /** The server has written the tag of its settings into the page, without the address and the token. */
 const template = (): string => document.querySelector<HTMLMetaElement>('meta[name="firsthand-tag"]')?.content ?? '';
+
+/** The name of the event that the tag logs by itself. */
+export const readPageViewName = (): string | undefined => /data-page-views="([^"]*)"/.exec(template())?.[1];
 
 const guides = [
   ['static-site', 'HTML'],
@@ -32,11 +26,9 @@ export const ScriptTag = () => {
     account.value?.token?.filter((token) => token.tokenUUID !== undefined && isLive(token, Date.now())) ?? [];
   const [chosen, setChosen] = useState('');
   const token = tokens.find(({ tokenID }) => tokenID === chosen) ?? tokens[0];
-  const tag = withPageViews(
-    template()
-      .replaceAll('{root}', root)
-      .replaceAll('{token}', token?.tokenUUID ?? 'browser_…'),
-  );
+  const tag = template()
+    .replaceAll('{root}', root)
+    .replaceAll('{token}', token?.tokenUUID ?? 'browser_…');
   const tools = tokens.length > 1 && (
     <select
       aria-label="Browser token"
