@@ -173,6 +173,17 @@ describe('times', () => {
   });
 });
 
+describe('csv', () => {
+  it('resolves with the stream of the file, and rejects with why there is none', async () => {
+    const file = () => new Response('contactUUID\r\nV1StGXR8_Z5jdHi6B-myT\r\n');
+    const { client, sent } = setUp([busy, file, refused(403, { code: 'token_kind', message: 'no' })]);
+    const text = await new Response(await client.csv('searchContact', { contactTagID: 'vip' })).text();
+    expect(text).toBe('contactUUID\r\nV1StGXR8_Z5jdHi6B-myT\r\n');
+    expect(sent.map((request) => request.headers.get('accept'))).toEqual(['text/csv', 'text/csv']);
+    expect((await failureOf(client.csv('searchContact', {}))).code).toBe('token_kind');
+  });
+});
+
 describe('pages', () => {
   it('follow each other until the last, an empty one included', async () => {
     const page = (nextCursor: string, ...event: object[]) => ok({ event, nextCursor });

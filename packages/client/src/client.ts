@@ -29,6 +29,15 @@ export interface CallOptions {
 
 type Asked = Exclude<OperationName, 'streamEvents'>;
 
+/** The operations that list rows. */
+export type CSVOperation =
+  | 'searchContact'
+  | 'getEvent'
+  | 'reportPeople'
+  | 'reportBreakdown'
+  | 'listAudit'
+  | 'listRefused';
+
 /**
  * The client: one function for each operation. It resolves with the response of the service, or rejects with a FirsthandError or,
  * after an abort, with the signal's reason. Operations that are safe to repeat (reads, logEvent, logEvents, createContact) are
@@ -46,6 +55,15 @@ export type Client<Dates extends boolean = false> = {
     request: RequestFor<Name>,
     options?: CallOptions,
   ): AsyncGenerator<AnswerFor<Name, Dates>, void>;
+  /**
+   * Resolves with the stream of a CSV file that has all rows of the list. A stream that ends is complete: it breaks when a later row can't be
+   * read.
+   */
+  csv<Name extends CSVOperation>(
+    name: Name,
+    request: Omit<RequestFor<Name>, 'limit' | 'cursor'>,
+    options?: CallOptions,
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /**
    * Yields events as they are stored, from `cursor` or from now on. Once the stream has begun, a broken connection is made again
    * from the last event, without a limit of tries. The iteration ends when the caller leaves it or aborts. It throws a
@@ -91,14 +109,16 @@ export const createClient = <const Dates extends boolean = false>({
     name: OperationName,
     given: Fields,
     read: Read<Answer>,
-    options: CallOptions = {},
+    { accept, ...options }: CallOptions & { readonly accept?: string } = {},
   ): Promise<Answer> => {
     const fields = identify(name, given);
     const { slow }: Operation = operations[name];
     const call = { ...options, timeoutMs: options.timeoutMs ?? timeoutMs ?? (slow ? 30_000 : 10_000) };
     for (let tries = 1; ; tries += 1) {
       try {
-        return await tryOnce(toRequest(root, token, name, fields), read, call);
+        const request = toRequest(root, token, name, fields);
+        if (accept !== undefined) request.headers.set('accept', accept);
+        return await tryOnce(request, read, call);
       } catch (error) {
         const mayRepeat = error instanceof FirsthandError && isRepeatable(name) && tries <= retries;
         const pause = mayRepeat ? pauseBefore(tries, error) : undefined;
@@ -148,14 +168,19 @@ export const createClient = <const Dates extends boolean = false>({
   const calls = Object.fromEntries(functions);
   const pages = (name: PagedOperation, request: Fields & { cursor?: string }, options?: CallOptions) =>
     pagesOf(request.cursor, (cursor) => ask(name, { ...request, cursor }, readJSON, options));
-  return { ...calls, pages } as Client<Dates>;
+  const csv = (name: CSVOperation, request: Fields, options?: CallOptions) =>
+    ask(name, request, readBody, { ...options, accept: 'text/csv' });
+  return { ...calls, pages, csv } as Client<Dates>;
 };
 
 type Read<Answer> = (response: Response) => Promise<Answer>;
 
 const longestBreakMs = 10_000;
 
-const readMessages: Read<ReturnType<typeof parseMessages>> = async (response) => {
+const readBody: Read<ReadableStream<Uint8Array<ArrayBuffer>>> = async (response) => {
   if (!response.body) throw toFailure(response, undefined);
-  return parseMessages(response.body);
+  return response.body;
 };
+
+const readMessages: Read<ReturnType<typeof parseMessages>> = async (response) =>
+  parseMessages(await readBody(response));

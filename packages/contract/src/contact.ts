@@ -285,6 +285,10 @@ export const searchContactInput = z
     ),
     limit: field.optional(field.pageLimit(limits.contactsPerPage)),
     cursor: field.optional(field.cursor),
+    include: field.described(
+      field.optional(field.include(['count'])),
+      'What to add to the first page: how many contacts are on all pages.',
+    ),
   })
   .refine(field.isAttributePair, field.attributePairProblem);
 
@@ -305,6 +309,10 @@ export const searchContactOutput = answer({
       }),
     )
     .describe('The contacts.'),
+  count: count(
+    `With \`include=count\`, on the first page: the contacts on all pages. Absent where more than ${limits.contactsCountedByText.toLocaleString('en')} contain \`text\`.`,
+    45,
+  ).optional(),
   nextCursor,
 });
 

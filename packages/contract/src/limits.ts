@@ -20,6 +20,8 @@ export const limits = {
   periodsPerRetention: 100,
   /** Rows in one reportBreakdown. */
   rowsPerBreakdown: 1_000,
+  /** Rows in the CSV file of one reportBreakdown. */
+  rowsPerCSVBreakdown: 100_000,
   /** `did` conditions in one filter of a report. */
   didsPerFilter: 5,
   /** `contact` and `did` conditions in all filters of one report, those of its segments included. */
@@ -65,10 +67,14 @@ export const limits = {
   segmentBytes: 16 * 1024,
   /** Open streamEvents of one account on one server. */
   streamsPerAccount: 100,
+  /** CSV files that one account reads at the same time from one server. */
+  csvPerAccount: 10,
   /** Contacts in one createContacts. */
   contactsPerBatch: 1_000,
   /** Contacts on one page of searchContact. */
   contactsPerPage: 1_000,
+  /** Contacts that one searchContact with `text` counts for `include=count`. */
+  contactsCountedByText: 10_000,
   /** Entries on one page of listAudit. */
   auditEntriesPerPage: 1_000,
   /** Contacts in one createAccount or updateAccount. */

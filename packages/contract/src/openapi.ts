@@ -141,7 +141,10 @@ const successOf = (name: string, operation: Operation, { components }: Schemas) 
     : {
         description: 'Success: every change is stored.',
         headers,
-        content: { 'application/json': { schema, example: exampleOf(schema, components) } },
+        content: {
+          'application/json': { schema, example: exampleOf(schema, components) },
+          ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
+        },
       };
 };
 
@@ -195,9 +198,11 @@ const operationIDOf = (name: string, operation: Operation, method: Method, path:
   return `${name}${by}${at}`;
 };
 
-const descriptionOf = (name: string, { details, tokens, methods, paths }: Operation, method: Method, path: string) =>
+const descriptionOf = (name: string, { details, csv, tokens, methods, paths }: Operation, method: Method, path: string) =>
   [
     details,
+    csv &&
+      `With the header \`Accept: text/csv\`, the response is a CSV file with all entries of \`${csv.list}\`: it takes neither \`limit\` nor a cursor, and ends early only with an error of the connection.`,
     `It takes a token of kind ${tokens.join(' or ')}.`,
     (method !== methods[0] || path !== paths[0]) && `The same as \`${name}\`.`,
   ]

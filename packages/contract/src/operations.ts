@@ -12,6 +12,7 @@ import type { ErrorCode } from './errors.ts';
 import * as event from './event.ts';
 import * as handover from './handover.ts';
 import { pageNames } from './identifiers.ts';
+import { limits } from './limits.ts';
 import * as link from './link.ts';
 import * as people from './reports/people.ts';
 import * as report from './reports/report.ts';
@@ -39,6 +40,11 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   readonly stream?: true;
   /** The response may take 10 seconds, and longer while others are waited for: the typed client is patient. */
   readonly slow?: true;
+  /**
+   * The list in the response whose entries are the rows of a CSV file, for requests with `Accept: text/csv`. The server reads `limit` rows at
+   * a time, and all of them.
+   */
+  readonly csv?: { readonly list: string; readonly limit: number };
   /** The fields of the request, without tokenUUID. */
   readonly input: Input;
   /** Lists in the input whose entries are checked one by one: an invalid entry does not fail the others. */
@@ -184,6 +190,7 @@ export const operations = {
       'They are on the list, without their tokens, until they are sent again, give way to later ones or name a contact that is erased.',
     paths: ['/account/listRefused'],
     tokens: owners,
+    csv: { list: 'refused', limit: limits.refusedPerPage },
     input: refused.listRefusedInput,
     output: refused.listRefusedOutput,
   }),
@@ -198,12 +205,21 @@ export const operations = {
     input: refused.replayRefusedInput,
     output: refused.replayRefusedOutput,
   }),
+  discardRefused: post({
+    summary: 'Remove a refused write from the list without sending it.',
+    paths: ['/account/discardRefused'],
+    tokens: owners,
+    refuses: ['unknown_refused'],
+    input: refused.discardRefusedInput,
+    output: refused.discardRefusedOutput,
+  }),
   listAudit: get({
     summary: 'List who did what in the account, newest first.',
     details: 'Nothing can change or delete an entry. It holds no personal data beyond the contactUUID.',
     paths: ['/account/listAudit'],
     tokens: owners,
     example: ['action'],
+    csv: { list: 'audit', limit: limits.auditEntriesPerPage },
     input: audit.listAuditInput,
     output: audit.listAuditOutput,
   }),
@@ -259,6 +275,7 @@ export const operations = {
     paths: ['/contact/searchContact'],
     tokens: readers,
     example: ['contactTagID', 'limit'],
+    csv: { list: 'contact', limit: limits.contactsPerPage },
     input: contact.searchContactInput,
     output: contact.searchContactOutput,
   }),
@@ -400,6 +417,7 @@ export const operations = {
     tokens: readers,
     example: ['userUUID', 'limit', 'include'],
     refuses: ['unknown_contact', 'erased_contact'],
+    csv: { list: 'event', limit: limits.eventsPerPage },
     input: event.getEventInput,
     output: event.getEventOutput,
   }),
@@ -443,6 +461,7 @@ export const operations = {
     example: ['filter', 'sort', 'limit'],
     slow: true,
     refuses: ofReports,
+    csv: { list: 'row', limit: limits.rowsPerCSVBreakdown },
     input: report.reportBreakdownInput,
     output: report.reportBreakdownOutput,
   }),
@@ -476,6 +495,7 @@ export const operations = {
     example: ['filter', 'limit'],
     slow: true,
     refuses: ofReports,
+    csv: { list: 'person', limit: limits.peoplePerPage },
     input: people.reportPeopleInput,
     output: people.reportPeopleOutput,
   }),

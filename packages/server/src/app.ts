@@ -23,11 +23,12 @@ import { createSharedRoutes, toSharedPage } from './http/console/shared/routes.t
 import { createSharedReports, shareRate } from './http/console/shared/shared-reports.ts';
 import { createSignIn, passwordRates } from './http/console/sign-in.ts';
 import { createSignInCodes, type SignInCodes } from './http/console/sign-in-codes.ts';
+import { createCSVReply } from './http/csv/csv-reply.ts';
 import { type DocsFiles, docsRoutes } from './http/docs.ts';
 import { documentRoute } from './http/document.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
 import { createHasToken, type MetricsAccess, metricsRoute } from './http/metrics.ts';
-import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
+import { createOperationRoute, createReplies, type Reply } from './http/operation-route.ts';
 import { createAccounts } from './http/operations/accounts/accounts.ts';
 import { createAudit } from './http/operations/accounts/audit.ts';
 import { createEntryMergeAnswers } from './http/operations/accounts/entry-merges.ts';
@@ -205,23 +206,26 @@ export const createApp = ({
   const events = createEvents(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
   const { answering: reportAnswers, check: checkReport } = createReports(store, reports);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
-    ...jsonReplies({
-      ...createAccounts(store, quota?.accountBytes),
-      ...createTokens(store),
-      ...createEntryMergeAnswers(store),
-      ...createMembers(store),
-      ...createService(store, { facts: serviceFacts, refusedOrigins }),
-      ...createRefused(store),
-      ...createAudit(store),
-      ...createContacts(store),
-      ...createContactBatches(store),
-      ...createLinks(store),
-      ...reportAnswers,
-      ...createSegments(store),
-      ...createViews(store),
-      ...createShareLinks(store, checkReport),
-      ...events,
-    }),
+    ...createReplies(
+      {
+        ...createAccounts(store, quota?.accountBytes),
+        ...createTokens(store),
+        ...createEntryMergeAnswers(store),
+        ...createMembers(store),
+        ...createService(store, { facts: serviceFacts, refusedOrigins }),
+        ...createRefused(store),
+        ...createAudit(store),
+        ...createContacts(store),
+        ...createContactBatches(store),
+        ...createLinks(store),
+        ...reportAnswers,
+        ...createSegments(store),
+        ...createViews(store),
+        ...createShareLinks(store, checkReport),
+        ...events,
+      },
+      createCSVReply({ store, log, isStopping }),
+    ),
     logEvent: createLogEventReply(events.logEvent, traffic),
     logEvents: createLogEventsReply(events.logEvents, traffic),
     ...createHandovers(store),

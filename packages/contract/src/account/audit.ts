@@ -31,6 +31,7 @@ export const auditActions = [
   'createShareLink',
   'revokeShareLink',
   'replayRefused',
+  'discardRefused',
   'copy',
   'backup',
 ] as const;
@@ -53,7 +54,7 @@ const auditSubject = z
     shareID: told(field.shareID).optional(),
     linkID: told(field.linkID).optional(),
     claimID: told(field.claimID).optional(),
-    refusedID: text('The refused request that was sent again.', '17').optional(),
+    refusedID: text('The refused request that was sent again or discarded.', '17').optional(),
     links: count('How many links were voided or restored.', 12).optional(),
     restore: flag('Whether a voided link or claim was restored.').optional(),
     field: z

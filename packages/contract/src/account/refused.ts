@@ -44,7 +44,7 @@ export const listRefusedOutput = answer({
   count: z
     .object({
       listed: countOf('On the list.', 1),
-      evicted: countOf('Removed, because the list of a token was full.'),
+      evicted: countOf('Discarded, or removed because the list of a token was full.'),
       erased: countOf('Removed with a contact that they named.'),
       replayed: countOf('Carried out after a fix.'),
     })
@@ -65,6 +65,9 @@ export const replayRefusedInput = z.object({
     'The token to send it with: its own if absent. Another one must be live, and of the same kind.',
   ),
 });
+export const discardRefusedInput = z.object({ ...which, refusedID: field.refusedID });
+export const discardRefusedOutput = answer({ refusedID: told(field.refusedID) });
+
 export const replayRefusedOutput = answer({
   refusedID: told(field.refusedID),
   replayed: flag('Whether it was carried out. If not, it stays on the list.'),

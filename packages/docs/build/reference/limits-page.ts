@@ -16,6 +16,7 @@ const groups = {
     contactsPerBatch: 'Contacts in one createContacts',
     contactsPerAccountBody: 'Contacts in one createAccount or updateAccount',
     streamsPerAccount: 'Open streamEvents of one account on one server',
+    csvPerAccount: 'CSV files that one account reads at the same time from one server',
     repeatDays: 'Days for which a repeated eventUUID or requestUUID is recognized',
     proofMinutes: 'Minutes for which a contactProof is valid',
     handoverSeconds: 'Seconds for which a handover is valid',
@@ -47,6 +48,7 @@ const groups = {
   Pages: {
     eventsPerPage: 'Events on one page of getEvent',
     contactsPerPage: 'Contacts on one page of searchContact',
+    contactsCountedByText: 'Contacts that one searchContact with text counts for include=count',
     claimsPerPage: 'Claims on one page of getContact and exportContact',
     linksPerPage: 'Links on one page of getContact and exportContact',
     mergesPerContact: 'Merged contacts in getContact: the newest',
@@ -58,6 +60,7 @@ const groups = {
     intervalsPerReport: 'Intervals in one reportTotals',
     periodsPerRetention: 'Periods in one reportRetention',
     rowsPerBreakdown: 'Rows in one reportBreakdown',
+    rowsPerCSVBreakdown: 'Rows in the CSV file of one reportBreakdown',
     didsPerFilter: '`did` conditions in one filter',
     conditionsOnPeople: '`contact` and `did` conditions in one report',
     didTimes: '`atLeast` and `atMost` of a `did`',

@@ -15,6 +15,7 @@ import type { RefusedOrigins } from './access/refused-origins.ts';
 import { checkRight, pageOriginOf } from './access/rights.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
 import { isOfPage } from './console/cookie.ts';
+import { type CSVReply, wantsCSV } from './csv/csv-reply.ts';
 import {
   isKeptCode,
   isKeptOperation,
@@ -52,14 +53,22 @@ export const successAnswer = (
 ): Response =>
   jsonAnswer(exchange, Object.assign({}, answer, ignored.length > 0 && { ignored }, { status: '200' }), more);
 
-const jsonReply =
-  <Name extends OperationName>(answering: Answering<Name>): Reply<Name> =>
-  async ({ exchange, input, caller, ignored }) =>
-    successAnswer(exchange, await answering(input, caller), ignored);
+const createReply =
+  <Name extends OperationName>(name: Name, answering: Answering<Name>, csvReply: CSVReply): Reply<Name> =>
+  async (request) => {
+    const { c, exchange, input, caller, ignored } = request;
+    return wantsCSV(operations[name], c.req.raw)
+      ? csvReply(name, answering as Parameters<CSVReply>[1], request)
+      : successAnswer(exchange, await answering(input, caller), ignored);
+  };
 
-export const jsonReplies = <Names extends OperationName>(answering: AnsweringAll<Names>) =>
+/** The replies in JSON or, where a request wants it, in CSV. */
+export const createReplies = <Names extends OperationName>(answering: AnsweringAll<Names>, csvReply: CSVReply) =>
   Object.fromEntries(
-    Object.entries<Answering<Names>>(answering).map(([name, answer]) => [name, jsonReply(answer)]),
+    Object.entries<Answering<Names>>(answering).map(([name, answer]) => [
+      name,
+      createReply(name as Names, answer, csvReply),
+    ]),
   ) as { readonly [Name in Names]: Reply<Name> };
 
 export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code, problem);

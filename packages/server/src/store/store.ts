@@ -298,6 +298,8 @@ export interface Store extends ReportFeed, ReportNames {
    * its events is refused again, nothing changes. Returns undefined when the request is no longer listed.
    */
   replayRefused(replay: RefusedReplay): Promise<ReplayedAnswer | undefined>;
+  /** Removes a request from its list without carrying it out; it counts as evicted. Returns whether it was listed. */
+  discardRefused(request: { readonly account: number; readonly refused: number } & Change): Promise<boolean>;
 
   // The store itself
   /** Calls `listener` after each commit that stores events or may change owners. Returns a function that removes the listener. */

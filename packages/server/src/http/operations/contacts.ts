@@ -4,7 +4,17 @@ import { nanoid } from 'nanoid';
 import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
 import { isProof } from '../../ingest/proof.ts';
 import { Refusal } from '../../refusal.ts';
-import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, MergeDetail, Store } from '../../store/store.ts';
+import type {
+  ClaimDetail,
+  ContactDetail,
+  ContactRecord,
+  ContactSearch,
+  FedContacts,
+  FoundContacts,
+  LinkDetail,
+  MergeDetail,
+  Store,
+} from '../../store/store.ts';
 import {
   type Answering,
   type AnsweringAll,
@@ -77,6 +87,42 @@ const mergeAnswer = ({ contactUUID, fields, intoContactUUID, mergedTime }: Merge
   intoContactUUID,
   mergedTime: isoTime(mergedTime),
 });
+
+/** How many contacts are read at a time to be counted: it takes some 20 ms, after which other reads find a thread. */
+const contactsPerCount = 20_000;
+
+/** How many contacts a search finds on all pages; undefined where too many contain its text. */
+const countContacts = async (
+  store: Pick<Store, 'feedContacts' | 'searchContact'>,
+  search: ContactSearch,
+): Promise<number | undefined> => {
+  const { account, text, externalID, address, sort, descending, limit, beyond: _, ...condition } = search;
+  let count = 0;
+  if (text === undefined) {
+    for (let beyond: FedContacts['next'] = null; ; ) {
+      const { contacts, next }: FedContacts = await store.feedContacts({
+        account,
+        conditions: [condition],
+        beyond,
+        most: contactsPerCount,
+      });
+      count += contacts[0]?.length ?? 0;
+      if (next === null) return count;
+      beyond = next;
+    }
+  }
+  for (let beyond: FoundContacts['next'] | undefined; count <= limits.contactsCountedByText; ) {
+    const { contacts, next }: FoundContacts = await store.searchContact({
+      ...search,
+      limit: limits.contactsPerPage,
+      beyond: beyond ?? undefined,
+    });
+    count += contacts.length;
+    if (next === null) return count;
+    beyond = next;
+  }
+  return undefined;
+};
 
 export const createContacts = (
   store: Store,
@@ -162,10 +208,10 @@ export const createContacts = (
       store.updateContact({ ...actOf(caller), ...named(accountOf(caller), input), ...contactChanges(input) }),
 
     searchContact: async (
-      { limit = 100, sort = 'created', order, cursor, contactExternalID, contactEmailaddress, ...filter },
+      { limit = 100, sort = 'created', order, cursor, contactExternalID, contactEmailaddress, include = [], ...filter },
       caller,
     ) => {
-      const { contacts, next } = await store.searchContact({
+      const search: ContactSearch = {
         ...filter,
         ...named(accountOf(caller), { contactEmailaddress }),
         externalID: contactExternalID,
@@ -173,8 +219,12 @@ export const createContacts = (
         descending: order === 'desc',
         limit,
         beyond: parseSearchCursor(sort, cursor),
-      });
+      };
+      const { contacts, next } = await store.searchContact(search);
+      const isCounted = include.length > 0 && cursor === undefined;
+      const count = isCounted && (next === null ? contacts.length : await countContacts(store, search));
       return {
+        ...(typeof count === 'number' && { count }),
         contact: contacts.map(({ lastSeenTime, ...contact }) => ({
           ...contactAnswer(contact),
           ...(lastSeenTime !== null && { lastSeenTime: isoTime(lastSeenTime) }),

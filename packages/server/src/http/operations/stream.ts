@@ -10,12 +10,12 @@ import { hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
 import type { EventPage, EventQuery, Store } from '../../store/store.ts';
 import { accountOf } from '../access/caller.ts';
-import { bindingsOf } from '../access/client-address.ts';
 import { emptyAnswer, headersOf, refusalBody } from '../answers/answers.ts';
 import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { createToRefusal } from '../answers/to-refusal.ts';
 import type { Reply } from '../operation-route.ts';
 import { eventAnswer } from './events.ts';
+import { createStreamPlaces, isQueued } from './stream-places.ts';
 
 interface StreamSurroundings {
   readonly store: Store;
@@ -58,37 +58,11 @@ const createCommitBell = (store: Store) => {
   return { wait, ring, stop };
 };
 
-/**
- * Returns a function that counts a stream of an account, and returns a function to be called once when the stream has ended. It
- * throws Refusal('too_many_requests') if the account has the most open streams allowed.
- */
-const createEnter = (numbers: { streams: number }) => {
-  const open = new Map<number, number>();
-  return (account: number) => {
-    const others = open.get(account) ?? 0;
-    if (others >= limits.streamsPerAccount) throw new Refusal('too_many_requests', { retryAfterSeconds: 10 });
-    open.set(account, others + 1);
-    numbers.streams += 1;
-    return () => {
-      numbers.streams -= 1;
-      const left = (open.get(account) as number) - 1;
-      if (left > 0) open.set(account, left);
-      else open.delete(account);
-    };
-  };
-};
-
 type Following = EventQuery & { readonly beyond: number };
 
 /** The position of the `cursor` parameter or, if a reconnecting EventSource sends it, of the Last-Event-ID header. */
 const startOf = (c: Context, cursor: string | undefined) =>
   parseCursor('events', cursor) ?? parseCursor('events', c.req.raw.headers.get('last-event-id') || undefined);
-
-/**
- * Whether the response waits for an earlier one on its connection (pipelining). Node 20 and 22 don't tell such a response when the
- * client leaves, so a stream would keep its place for ever.
- */
-const isQueued = (c: Context): boolean => bindingsOf(c).outgoing?.socket === null;
 
 export const createStreamReply = ({
   store,
@@ -98,7 +72,7 @@ export const createStreamReply = ({
   numbers = { streams: 0 },
 }: StreamSurroundings): Reply<'streamEvents'> => {
   const toRefusal = createToRefusal(log);
-  const enter = createEnter(numbers);
+  const enter = createStreamPlaces(limits.streamsPerAccount, numbers);
 
   /** Writes the first page and then new events, until the client leaves, the server stops or the token is no longer live. */
   const follow = async (stream: SSEStreamingApi, query: Following, first: EventPage, tokenHash: string) => {

@@ -195,6 +195,10 @@ const createWrites = (
     createContact,
     updateContact,
     keepRefused: refused.keepRefused,
+    async discardRefused(db: Transaction, request: { readonly refused: number }): Promise<boolean> {
+      const listed = await refused.find(db, request.refused);
+      return listed !== undefined && refused.discard(db, listed);
+    },
     async replayRefused(db: Transaction, replay: RefusedReplay): Promise<ReplayedAnswer | undefined> {
       const listed = await refused.find(db, replay.refused);
       if (!listed) return undefined;
@@ -389,6 +393,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     acceptClaim: audited('acceptClaim', besideOthers, writes.acceptClaim),
     voidClaim: audited('voidClaim', besideOthers, writes.voidClaim),
     keepRefused: besideOthers(writes.keepRefused),
+    discardRefused: audited('discardRefused', besideOthers, writes.discardRefused),
     replayRefused: audited('replayRefused', besideOthers, writes.replayRefused),
     mergeContact: audited('mergeContact', byItself, writes.mergeContact),
     unmergeContact: audited('unmergeContact', byItself, writes.unmergeContact),

@@ -46,6 +46,7 @@ export const writeNames = [
   'unmergeContact',
   'keepRefused',
   'replayRefused',
+  'discardRefused',
 ] as const satisfies readonly OnAThread[];
 type WriteName = (typeof writeNames)[number];
 

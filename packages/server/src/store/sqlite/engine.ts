@@ -131,6 +131,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     eraseContact,
     deleteEventsBefore,
     keepRefused: refused.keepRefused,
+    discardRefused: ({ refused: number }) => refused.discard(number),
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   });
 

@@ -10,13 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** No operation does these, except replayRefused, whose entry refused.test.ts looks at. */
+/** No operation does these, except the last ones of refused requests, whose entries refused.test.ts looks at. */
 const others = [
   'joinMember',
   'addPasskey',
   'removePasskey',
   'deleteAccount',
   'replayRefused',
+  'discardRefused',
   'copy',
   'backup',
 ] as const;

@@ -47,6 +47,17 @@ it('is listed without its token, and carried out once after a fix', async () => 
   ]);
 });
 
+it('is discarded once, and counts as evicted', async () => {
+  await logRefused();
+  const [{ refusedID }] = (await list()).refused;
+  const discard = () => scene.post('/account/discardRefused', { tokenUUID: scene.tokens.server, refusedID });
+  expect((await discard()).body).toEqual({ refusedID, status: '200' });
+  expect((await list()).count).toEqual({ listed: 0, evicted: 1, erased: 0, replayed: 0 });
+  expect((await discard()).body.error.code).toBe('unknown_refused');
+  const { audit } = (await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server, limit: 1 })).body;
+  expect(audit).toMatchObject([{ action: 'discardRefused', subject: { refusedID } }]);
+});
+
 it('is listed page by page', async () => {
   for (let nth = 0; nth < 5; nth += 1) await logRefused();
   const ids: string[] = [];

@@ -25,8 +25,16 @@ const sumOf = (counts: readonly RefusedCount[]) => {
   return sum;
 };
 
-export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'replayRefused'> => {
+export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'replayRefused' | 'discardRefused'> => {
   const replay = createReplay(store);
+  /** The request of an account that has this ID. Throws Refusal('unknown_refused') if it is not listed. */
+  const find = async (account: number, refusedID: string): Promise<RefusedRequest> => {
+    const refused = /^\d{1,15}$/.test(refusedID) ? Number(refusedID) : 0;
+    const { requests } = await store.listRefused({ account, beyond: refused - 1, limit: 1 });
+    const [found] = requests;
+    if (found?.refused !== refused) throw unlisted();
+    return found;
+  };
   return {
     listRefused: async ({ accountUUID, limit = limits.refusedPerPage, cursor }, caller) => {
       const account = await namedAccount(store, caller, accountUUID);
@@ -36,12 +44,17 @@ export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'repla
       return { refused: requests.map(requestAnswer), count, nextCursor: toCursor('refused', next) };
     },
 
+    discardRefused: async ({ accountUUID, refusedID }, caller) => {
+      const account = await namedAccount(store, caller, accountUUID);
+      const { refused } = await find(account, refusedID);
+      const { time } = caller;
+      if (!(await store.discardRefused({ account, refused, time, by: actorOf(caller) }))) throw unlisted();
+      return { refusedID };
+    },
+
     replayRefused: async ({ accountUUID, refusedID, fix, tokenID }, caller) => {
       const account = await namedAccount(store, caller, accountUUID);
-      const refused = /^\d{1,15}$/.test(refusedID) ? Number(refusedID) : 0;
-      const { requests } = await store.listRefused({ account, beyond: refused - 1, limit: 1 });
-      const [found] = requests;
-      if (found?.refused !== refused) throw unlisted();
+      const found = await find(account, refusedID);
       try {
         await replay(found, { fix, as: tokenID, time: caller.time, by: actorOf(caller) });
         return { refusedID, replayed: true };

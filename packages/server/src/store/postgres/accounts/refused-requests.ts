@@ -124,6 +124,9 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
   takeReplayed: async (db: Transaction, listed: Listed): Promise<boolean> =>
     (await takeOff(db, [listed], 'replayed')) > 0,
 
+  /** Removes a request from its list. Returns whether it was still listed. */
+  discard: async (db: Transaction, listed: Listed): Promise<boolean> => (await takeOff(db, [listed], 'evicted')) > 0,
+
   /** Removes all requests that name a person. Locks the account's lists against additions until this transaction ends. */
   async erase(db: Transaction, names: PersonNames): Promise<void> {
     await db.run(

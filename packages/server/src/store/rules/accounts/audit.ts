@@ -68,6 +68,7 @@ const recordings = {
   voidClaim: ({ claimID, restore }, { contactUUID }) => [{ subject: { claimID, contactUUID, restore } }],
   mergeContact: (_, { contactUUID, otherContactUUID }) => [{ subject: { contactUUID, otherContactUUID } }],
   unmergeContact: (_, { contactUUID }) => [{ subject: { otherContactUUID: contactUUID } }],
+  discardRefused: ({ refused }, wasListed) => (wasListed ? [{ subject: { refusedID: String(refused) } }] : []),
   replayRefused: ({ refused, tokenID, request: { account } }, answer) => {
     const subject = { refusedID: String(refused), ...(tokenID !== undefined && { tokenID }) };
     return answer === undefined ? [] : [{ subject, account, time: Date.now() }];

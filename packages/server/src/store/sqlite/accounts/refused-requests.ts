@@ -80,6 +80,13 @@ export const createRefusedWriter = (
       return true;
     },
 
+    /** Removes a request from its list. Returns whether it was listed. */
+    discard(refused: number): boolean {
+      const found = find.get(refused);
+      if (found) takeOff(found, 'evicted');
+      return found !== undefined;
+    },
+
     /** Removes a request from its list, because it names an erased person. */
     takeErased: (row: ListedBytes): void => takeOff(row, 'erased'),
 

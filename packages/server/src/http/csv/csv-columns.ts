@@ -1,0 +1,108 @@
+/** The columns of the CSV file of an operation: the members of its rows, in the order of their schema. */
+import { type OperationName, operations } from '@firsthand/contract/operations';
+import type * as z from 'zod';
+import type { Cell } from './csv-line.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+export interface Column {
+  readonly head: string;
+  readonly cell: (row: Row) => Cell;
+}
+
+/** The fields of requests on which columns depend. */
+export interface CSVRequest {
+  readonly include?: readonly string[] | undefined;
+  readonly by?: readonly string[] | undefined;
+  readonly attrID?: string | undefined;
+}
+
+/** Members that only some requests get. */
+const isLeftOut = (name: OperationName, path: string, { include = [], by = [], attrID }: CSVRequest): boolean => {
+  if (name === 'getEvent') return path === 'claimed' || (path.startsWith('why.') && !include.includes('why'));
+  if (name !== 'reportBreakdown') return false;
+  return (path.startsWith('value.') && attrID === undefined) || (path === 'eventName' && !by.includes('event'));
+};
+
+/** The subjects of audit entries have many members, few of which are there. */
+const isOneCell = (path: string): boolean => path === 'subject';
+
+const isAttributes = (value: readonly unknown[]): value is readonly { attrID: string; attrValue: string }[] =>
+  value.every((one) => typeof one === 'object' && one !== null && 'attrID' in one);
+
+const toText = (value: unknown): Cell => {
+  if (typeof value !== 'object' || value === null) return value as Cell;
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  if (value.every((one) => typeof one !== 'object')) return value.join('; ');
+  return JSON.stringify(
+    isAttributes(value) ? Object.fromEntries(value.map(({ attrID, attrValue }) => [attrID, attrValue])) : value,
+  );
+};
+
+const valueAt = (row: Row, [first = '', ...rest]: readonly string[]): unknown => {
+  const value = row[first];
+  return rest.length === 0 ? value : valueAt((value ?? {}) as Row, rest);
+};
+
+const columnAt = (path: readonly string[]): Column => ({
+  head: path.join('.'),
+  cell: (row) => toText(valueAt(row, path)),
+});
+
+/** A column for each attribute that the account lists, and one for all others. */
+const attributeColumns = (listed: readonly string[]): Column[] => {
+  const attributesOf = ({ contactAttr }: Row) => contactAttr as readonly { attrID: string; attrValue: string }[];
+  const names = new Set(listed);
+  return [
+    ...listed.map((attrID) => ({
+      head: `contactAttr.${attrID}`,
+      cell: (row: Row) => attributesOf(row).find((one) => one.attrID === attrID)?.attrValue,
+    })),
+    {
+      head: 'contactAttr',
+      cell: (row) => {
+        const others = attributesOf(row).filter(({ attrID }) => !names.has(attrID));
+        return others.length === 0 ? '' : toText(others);
+      },
+    },
+  ];
+};
+
+const tagColumn: Column = {
+  head: 'tag',
+  cell: ({ tag }) => (tag as readonly { tagName: string }[]).map(({ tagName }) => tagName).join('; '),
+};
+
+/** The columns in the place of a member, where these depend on the request or the account. */
+const columnsInstead = (path: string, { by = [] }: CSVRequest, attributes: readonly string[]): Column[] | undefined => {
+  if (path === 'values')
+    return by.map((head, nth) => ({ head, cell: (row) => (row.values as readonly (string | null)[])[nth] }));
+  if (path === 'contactAttr') return attributeColumns(attributes);
+  return path === 'tag' ? [tagColumn] : undefined;
+};
+
+const unwrapped = (schema: z.ZodType): z.ZodType => {
+  const { def } = schema as z.ZodOptional<z.ZodType>;
+  return def.type === 'optional' ? unwrapped(def.innerType) : schema;
+};
+
+/** `attributes`: the attrIDs that the account lists. */
+export const columnsOf = (
+  name: OperationName,
+  list: string,
+  request: CSVRequest,
+  attributes: readonly string[],
+): Column[] => {
+  const { shape } = operations[name].output as z.ZodObject;
+  const rows = shape[list] as z.ZodArray<z.ZodType>;
+  const columnsAt = (schema: z.ZodType, path: readonly string[]): Column[] => {
+    const text = path.join('.');
+    if (text !== '' && isLeftOut(name, text, request)) return [];
+    const instead = columnsInstead(text, request, attributes);
+    if (instead) return instead;
+    const { def, shape } = unwrapped(schema) as z.ZodObject<Readonly<Record<string, z.ZodType>>>;
+    if (def.type !== 'object' || isOneCell(text)) return [columnAt(path)];
+    return Object.entries(shape).flatMap(([member, inner]) => columnsAt(inner, [...path, member]));
+  };
+  return columnsAt(rows.element, []);
+};

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { toCSVLine } from './csv-line.ts';
+
+it('writes cells as RFC 4180 defines them', () => {
+  expect(toCSVLine(['Ann "the cup" Lemon', 'a,b', 1.5, -5, true, null, undefined, 'two\nlines'])).toBe(
+    '"Ann ""the cup"" Lemon","a,b",1.5,-5,true,,,"two\nlines"\r\n',
+  );
+});
+
+it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '=HYPERLINK("http://evil.example";"x")', '＝1+1'])(
+  'starts %j with an apostrophe, so that no spreadsheet takes it for a formula',
+  (text) => {
+    expect(toCSVLine([text]).replace(/^"/, '')[0]).toBe("'");
+  },
+);
+
+it.each([
+  ['tea;=1+1', "tea;'=1+1"],
+  ['two\n=1+1', '"two\n\'=1+1"'],
+  ['\t=1+1', "'\t'=1+1"],
+])('protects formulas inside %j too', (text, written) => {
+  expect(toCSVLine([text])).toBe(`${written}\r\n`);
+});
+
+it('keeps text with such signs elsewhere', () => {
+  expect(toCSVLine(['tea & biscuits=good; e-mail a@b.example +1'])).toBe(
+    'tea & biscuits=good; e-mail a@b.example +1\r\n',
+  );
+});

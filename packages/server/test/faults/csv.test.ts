@@ -1,0 +1,52 @@
+// CSV files of a running server: complete with 100,000 people, and visibly broken when they are not.
+import { createClient } from '@firsthand/client';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryDatabase } from '../fixtures/command.ts';
+import { createAccount, serveHere } from '../fixtures/serving.ts';
+
+const people = 100_000;
+const perBatch = 1_000;
+
+const open = async () => {
+  const { url } = await serveHere(temporaryDatabase(onTestFinished).env);
+  const { serverTokenUUID: token } = await createAccount(url);
+  return { url, token, client: createClient({ url, token }) };
+};
+
+test('a CSV file has each of 100,000 people once, as many as the report counts', async () => {
+  const { client } = await open();
+  for (let from = 0; from < people; from += perBatch)
+    await client.logEvents({
+      event: Array.from({ length: perBatch }, (_, nth) => ({ eventID: 1, userUUID: `visitor-of-a-test-${from + nth}` })),
+    });
+  const request = { from: '2020-01-01' };
+  const { total } = await client.reportTotals(request, { timeoutMs: 120_000 });
+  expect(total.people).toBe(people);
+  const stream = await client.csv('reportPeople', request, { timeoutMs: 120_000 });
+  const text = await new Response(stream).text();
+  const [head = '', ...rows] = text.split('\r\n').slice(0, -1);
+  expect(rows).toHaveLength(total.people);
+  const column = head.split(',').indexOf('userUUID');
+  expect(new Set(rows.map((row) => row.split(',')[column])).size).toBe(people);
+});
+
+test('the connection breaks when the token is revoked before the last page', async () => {
+  const { url, client } = await open();
+  const contact = (nth: number) => ({
+    contactProfileID: 'customer',
+    contactExternalID: `customer-${nth}`,
+    contactFirstname: 'x'.repeat(255),
+    contactLastname: 'x'.repeat(255),
+  });
+  for (let from = 0; from < 20 * perBatch; from += perBatch)
+    await client.createContacts({ contact: Array.from({ length: perBatch }, (_, nth) => contact(from + nth)) });
+  const { tokenID, tokenUUID: token } = await client.createToken({ tokenKind: 'viewer' });
+  // More than the sockets hold: the last pages are not read before the client reads on.
+  const reader = (await createClient({ url, token }).csv('searchContact', {})).getReader();
+  await reader.read();
+  await client.revokeToken({ tokenID });
+  const readAll = async () => {
+    while (!(await reader.read()).done);
+  };
+  await expect(readAll()).rejects.toThrow();
+});
