@@ -48,7 +48,6 @@ export const buildConsole = async (folder: string): Promise<number> => {
     target,
     charset: 'utf8',
     legalComments: 'none',
-    banner: { js: `/* ${licensesName} */` },
     plugins: [operationsTable],
     entryNames: '[name].[hash]',
     chunkNames: '[name].[hash]',
@@ -69,6 +68,7 @@ export const buildConsole = async (folder: string): Promise<number> => {
   };
   const page = (await readFile(source('page.html'), 'utf8'))
     .replaceAll('{icon}', `assets/${iconName}`)
+    .replaceAll('{licenses}', `assets/${licensesName}`)
     .replaceAll('{style}', `assets/${nameOf('src/style/console.css')}`)
     .replaceAll('{script}', `assets/${nameOf('src/main.tsx')}`);
   await rm(folder, { recursive: true, force: true });

@@ -157,6 +157,12 @@ export const openSampleShop = async (): Promise<string> => {
   return problem || show(answer.session);
 };
 
+/** How much of the sample shop is filled, from 0 to 1; undefined if that is not known. */
+export const sampleShopProgress = async (): Promise<number | undefined> => {
+  const { answer } = await send('sample-shop/progress', 'GET');
+  return answer.progress ? answer.progress.events / answer.progress.of : undefined;
+};
+
 /** Loads the console anew, with the account of another session, if there is one. */
 const leave = (): void => location.assign(`${root}/console/`);
 

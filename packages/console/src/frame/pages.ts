@@ -39,28 +39,28 @@ export const pages: readonly PageEntry[] = [
     title: 'People',
     key: 'p',
     icon: 'M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2 17c0-3 2.5-5 5.5-5s5.5 2 5.5 5m0-7.5a2.6 2.6 0 1 0-.5-5M15 12.3c1.9.6 3 2.3 3 4.7',
-    load: () => import('../pages/people.tsx').then(({ People }) => People),
+    load: () => import('../pages/everyone.ts').then(({ People }) => People),
   },
   {
     name: 'catalogue',
     title: 'Catalogue',
     key: 'c',
     icon: 'M3 3h6.5L17 10.5 10.5 17 3 9.5V3Zm3.6 3.6h.01',
-    load: () => import('../pages/catalogue.tsx').then(({ Catalogue }) => Catalogue),
+    load: () => import('../pages/managing.ts').then(({ Catalogue }) => Catalogue),
   },
   {
     name: 'settings',
     title: 'Settings',
     key: 't',
     icon: 'M3 6h8m4 0h2M3 14h2m4 0h8M13 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Zm-6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z',
-    load: () => import('../pages/settings.tsx').then(({ Settings }) => Settings),
+    load: () => import('../pages/managing.ts').then(({ Settings }) => Settings),
   },
   {
     name: 'set-up',
     title: 'Set up',
     key: 's',
     icon: 'M4 10.5 8 14.5 16 5.5',
-    load: () => import('../pages/set-up.tsx').then(({ SetUp }) => SetUp),
+    load: () => import('../pages/managing.ts').then(({ SetUp }) => SetUp),
   },
 ];
 
@@ -68,5 +68,5 @@ export const pages: readonly PageEntry[] = [
 export const furtherPages: readonly Pick<PageEntry, 'name' | 'title' | 'load'>[] = [
   // main.tsx shows it, to somebody who is not signed in.
   { name: 'join', title: 'Join', load: () => Promise.resolve(() => null) },
-  { name: 'person', title: 'Person', load: () => import('../pages/person.tsx').then(({ Person }) => Person) },
+  { name: 'person', title: 'Person', load: () => import('../pages/everyone.ts').then(({ Person }) => Person) },
 ];

@@ -4,9 +4,6 @@ import { Mark } from '../parts/mark.tsx';
 import { hasPasskeys, usePasskey } from '../passkeys.ts';
 import { hrefOfAccount, isAdding, type Proof, sessions, signedOutBecause, signIn } from '../session.ts';
 
-/** Somebody at the machine of the server has tokens; elsewhere most people have a password. */
-const isLocal = (): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
-
 const WithPassword = () => (
   <>
     <label for="emailaddress">E-mail address</label>
@@ -83,7 +80,7 @@ const OpenAccounts = () => {
 export const SignIn = () => {
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const [byPassword, setByPassword] = useState(!isLocal());
+  const [byPassword, setByPassword] = useState(true);
   useEffect(() => {
     document.title = 'Sign in · Firsthand';
   }, []);

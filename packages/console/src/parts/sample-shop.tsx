@@ -1,30 +1,46 @@
 /** Sample data to look around in: the way in, and the way out. */
 import { useState } from 'preact/hooks';
-import { isSampleShop, offersSampleShop, openSampleShop, removeSampleShop } from '../session.ts';
+import { isSampleShop, offersSampleShop, openSampleShop, removeSampleShop, sampleShopProgress } from '../session.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { act, show } from './notices.tsx';
+
+const progressMs = 500;
 
 /** A button that fills the sample shop; nothing where the server offers none. */
 export const OpenSampleShop = () => {
   const [isBusy, setBusy] = useState(false);
+  const [share, setShare] = useState<number | undefined>(undefined);
   if (!offersSampleShop.value || isSampleShop.value) return null;
   const open = async () => {
     setBusy(true);
+    const timer = setInterval(() => sampleShopProgress().then(setShare, () => {}), progressMs);
     const problem = await openSampleShop();
+    clearInterval(timer);
     setBusy(false);
     if (problem) show({ text: problem, isProblem: true });
   };
   return (
-    <button type="button" onClick={open} disabled={isBusy} aria-busy={isBusy}>
-      {isBusy ? 'Filling a month of a small shop …' : 'Look around with sample data'}
-    </button>
+    <>
+      <button type="button" onClick={open} disabled={isBusy} aria-busy={isBusy}>
+        {isBusy ? 'Filling a month of a small shop …' : 'Look around with sample data'}
+      </button>
+      {isBusy && <progress value={share} aria-label="Sample data stored" />}
+    </>
   );
 };
+
+/** The note stays hidden in this tab. */
+const hiddenKey = 'firsthand sample shop note';
 
 /** Says on every page of the sample shop that nobody in it is real. */
 export const SampleShopNotice = () => {
   const [isAsking, setAsking] = useState(false);
-  if (!isSampleShop.value) return null;
+  const [isHidden, setHidden] = useState(() => sessionStorage.getItem(hiddenKey) !== null);
+  if (!isSampleShop.value || isHidden) return null;
+  const hide = () => {
+    sessionStorage.setItem(hiddenKey, 'yes');
+    setHidden(true);
+  };
   const remove = () => {
     setAsking(false);
     return act(removeSampleShop, { done: 'The sample data are removed.' });
@@ -36,6 +52,9 @@ export const SampleShopNotice = () => {
       </p>
       <button type="button" onClick={() => setAsking(true)}>
         Remove it
+      </button>
+      <button type="button" class="quiet" aria-label="Hide this note" onClick={hide}>
+        ×
       </button>
       {isAsking && (
         <DialogForm

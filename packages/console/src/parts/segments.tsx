@@ -7,6 +7,7 @@ import { forgetAnswers, useAnswer } from '../reading/answer.ts';
 import { conditions, filterWith, hrefToHave } from '../reading/filter.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { Field } from './field.tsx';
+import { FilterButton } from './filter-button.tsx';
 import { act } from './notices.tsx';
 
 const SaveDialog = ({ close }: { readonly close: () => void }) => {
@@ -68,13 +69,16 @@ export const SegmentChoice = () => {
   ]);
   const choose = (segment: string) => go(hrefToHave(segment === '' ? others : [...others, { segment }]));
   return (
-    <select aria-label="Segment" value={chosenName} onChange={(event) => choose(event.currentTarget.value)}>
-      <option value="">{chosen ? 'No segment' : value && names.size === 0 ? 'No segments' : 'Segment …'}</option>
-      {[...names].map((name) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
+    <>
+      <FilterButton />
+      <select aria-label="Segment" value={chosenName} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">{chosen ? 'No segment' : value && names.size === 0 ? 'No segments' : 'Segment …'}</option>
+        {[...names].map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </>
   );
 };

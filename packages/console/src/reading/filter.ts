@@ -2,7 +2,7 @@
 import type { RequestFor } from '@firsthand/client';
 import { computed } from '@preact/signals';
 import { hrefWith, query } from '../address.ts';
-import { nameOf } from './account.ts';
+import { nameOf, timezone } from './account.ts';
 
 type Given = NonNullable<RequestFor<'reportTotals'>['filter']>;
 /** A condition as an object. */
@@ -70,6 +70,65 @@ export const inWords = (condition: Condition): string => {
   }
 };
 
+/** Several conditions in words; each of more than one part in brackets. */
+const joinedWords = (parts: readonly Condition[], word: 'and' | 'or'): string =>
+  parts
+    .map((part) => {
+      const several = part.and ?? part.or;
+      return parts.length > 1 && several !== undefined && several.length > 1 ? `(${inWords(part)})` : inWords(part);
+    })
+    .join(` ${word} `);
+
+const dayOf = (time: unknown): string =>
+  new Date(time as string | number).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: timezone.value,
+  });
+
+type Times = { readonly from?: unknown; readonly to?: unknown };
+const betweenWords = ({ from, to }: Times): string =>
+  `${from === undefined ? '' : ` from ${dayOf(from)}`}${to === undefined ? '' : ` before ${dayOf(to)}`}`;
+
+const oftenWords = (atLeast = 1, atMost?: number): string => {
+  const times = (count: number) => (count === 1 ? '1 time' : `${count} times`);
+  if (atMost === undefined) return atLeast === 1 ? '' : ` at least ${times(atLeast)}`;
+  if (atLeast === atMost) return ` exactly ${times(atMost)}`;
+  return atLeast === 1 ? ` at most ${times(atMost)}` : ` ${atLeast} to ${times(atMost)}`;
+};
+
+const didWords = (did: NonNullable<Condition['did']>, verb: 'did' | 'did not do'): string => {
+  const { event, filter, atLeast, atMost, withinDays, ...times } = did;
+  const { attrID: origin = '', is: from } = event === undefined && filter ? filter : {};
+  const isPlain = atLeast === undefined && atMost === undefined && withinDays === undefined;
+  if (origin.startsWith('utm_') && from !== undefined && isPlain && betweenWords(times) === '')
+    return `${verb === 'did' ? 'came' : 'did not come'} from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
+  const nothing = verb === 'did' ? 'something' : 'anything';
+  const what = event === undefined ? nothing : namesOfEvents(event);
+  const where = filter === undefined ? '' : ` where ${inWords(filter)}`;
+  const within = withinDays === undefined ? betweenWords(times) : ` in the last ${withinDays} days`;
+  return `${verb} ${what}${where}${oftenWords(atLeast, atMost)}${within}`;
+};
+
+const contactWords = (contact: NonNullable<Condition['contact']>): string => {
+  const { contactTagID, contactProfileID, contactStatus, attrID, attrValue, createdFrom, createdTo, seenFrom, seenTo } =
+    contact;
+  const words = [
+    contactTagID != null && `Tag is ${nameOf('tag', String(contactTagID))}`,
+    contactProfileID != null && `Profile is ${nameOf('profile', String(contactProfileID))}`,
+    contactStatus != null && `Status is ${contactStatus}`,
+    attrID != null &&
+      (attrValue == null
+        ? `the contact has ${attributeName(String(attrID))}`
+        : `${attributeName(String(attrID))} of the contact is ${attrValue}`),
+    (createdFrom ?? createdTo) != null &&
+      `known${betweenWords({ from: createdFrom ?? undefined, to: createdTo ?? undefined })}`,
+    (seenFrom ?? seenTo) != null && `seen${betweenWords({ from: seenFrom ?? undefined, to: seenTo ?? undefined })}`,
+  ].filter(Boolean);
+  return words.length === 0 ? 'is a contact' : words.join(' and ');
+};
+
 const wordsOf = (condition: Condition): string => {
   const { attrID, is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } =
     condition;
@@ -84,20 +143,10 @@ const wordsOf = (condition: Condition): string => {
   }
   if (event !== undefined) return `Event is ${namesOfEvents(event)}`;
   if (segment !== undefined) return `Segment ${segment}`;
+  if (not?.did !== undefined) return didWords(not.did, 'did not do');
   if (not !== undefined) return `not (${inWords(not)})`;
-  if (and !== undefined) return and.map(inWords).join(' and ');
-  if (or !== undefined) return or.map(inWords).join(' or ');
-  if (did !== undefined) {
-    const { event: kinds, filter, atLeast } = did;
-    const { attrID: origin = '', is: from } = kinds === undefined && filter ? filter : {};
-    if (origin.startsWith('utm_') && from !== undefined)
-      return `came from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
-    const often = atLeast === undefined || atLeast === 1 ? '' : ` at least ${atLeast} times`;
-    const where = filter === undefined ? '' : ` where ${inWords(filter)}`;
-    return `did ${kinds === undefined ? 'something' : namesOfEvents(kinds)}${often}${where}`;
-  }
-  if (contact?.contactTagID !== undefined) return `Tag is ${nameOf('tag', String(contact.contactTagID))}`;
-  if (contact?.contactProfileID !== undefined)
-    return `Profile is ${nameOf('profile', String(contact.contactProfileID))}`;
-  return contact === undefined ? JSON.stringify(condition) : 'is a contact';
+  if (and !== undefined) return joinedWords(and, 'and');
+  if (or !== undefined) return joinedWords(or, 'or');
+  if (did !== undefined) return didWords(did, 'did');
+  return contact === undefined ? JSON.stringify(condition) : contactWords(contact);
 };

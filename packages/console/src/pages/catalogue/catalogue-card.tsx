@@ -51,7 +51,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
   const tools = (
     <>
       <SearchBox label="Name or ID" />
-      <button type="button" class="quiet" onClick={() => save(kind, found)}>
+      <button type="button" class="quiet save" onClick={() => save(kind, found)}>
         CSV
       </button>
       {mayChange.value && <Add kind={kind} entries={entries} />}

@@ -49,7 +49,7 @@ export const Segments = ({ text }: { readonly text: string }) => {
   const tools = (
     <>
       <SearchBox label="Name or condition" />
-      <button type="button" class="quiet" onClick={save}>
+      <button type="button" class="quiet save" onClick={save}>
         CSV
       </button>
     </>

@@ -6,11 +6,12 @@ interface BarCellProps {
   readonly share: number;
   /** At the end of the cell. */
   readonly detail?: string;
-  /** Adds the value to the filter. */
+  /** What a click does, with words for it. */
   readonly href?: string | undefined;
+  readonly hint?: string | undefined;
 }
 
-export const BarCell = ({ label, share, detail, href }: BarCellProps) => (
+export const BarCell = ({ label, share, detail, href, hint }: BarCellProps) => (
   <span class="bar-cell">
     {share > 0 && <span class="bar" style={{ width: `${share * 100}%` }} />}
     {href === undefined ? (
@@ -18,7 +19,7 @@ export const BarCell = ({ label, share, detail, href }: BarCellProps) => (
         {label}
       </span>
     ) : (
-      <a class="bar-label" href={href} title={`Only ${label}`}>
+      <a class="bar-label" href={href} title={hint}>
         {label}
       </a>
     )}

@@ -2,13 +2,13 @@
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { hrefWith, query } from '../../address.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { SaveCSV } from '../../parts/save-csv.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { revenueAttrID } from '../../reading/account.ts';
 import { hrefToAdd } from '../../reading/filter.ts';
 import { formatShare, formatWhole } from '../../reading/format.ts';
-import { type Counts, type Measure, measured, measureHeads, measures } from '../../reading/measures.ts';
+import { type Counts, type Measure, measures } from '../../reading/measures.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 import { withoutValue } from '../../reading/without-value.ts';
@@ -35,23 +35,26 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
   const { by, title, label = String, condition, isOrdered } = dimension;
   const isWhole = query.value.get('rows') === 'all';
   const sort = measure.name === 'revenue' ? undefined : measure.name;
-  const request = { ...asked, by, sort, attrID: revenueAttrID.value, limit: isWhole ? allRows : fewRows };
+  const all = { ...asked, by, sort, attrID: revenueAttrID.value };
+  const request = { ...all, limit: isWhole ? allRows : fewRows };
   const heading = by === 'event' && asked.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
   const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
   const textOf = (value: string | null) => (value === null ? withoutValue(String(by)) : label(value) || '(empty)');
   const chosen = chosenNumber();
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
-  const save = () =>
-    downloadCSV(
-      heading.toLowerCase(),
-      [title, ...measureHeads()],
-      (answer.value?.row ?? []).map((row) => [valueIn(row), ...measured(row)]),
-    );
-  const tools = (
-    <button type="button" class="quiet" onClick={save} aria-label="Breakdown: save as CSV">
-      CSV
-    </button>
+  const tools = !isShared && (
+    <SaveCSV
+      title="Breakdown"
+      operation="reportBreakdown"
+      request={all}
+      count={answer.value && answer.value.row.length + (answer.value.others?.groups ?? 0)}
+    />
   );
+  /** What a click on a row does: it filters where a filter says it, and shows the people where none does. */
+  const linkOf = (value: string, values: readonly (string | null)[], text: string) =>
+    condition
+      ? { href: hrefToAdd(condition(value)), hint: `Only ${text}` }
+      : { href: hrefWith({ who: JSON.stringify({ value: values }) }), hint: `Show the people: ${text}` };
   const cellsOf = (counts: Counts, number: object | undefined, text: string) =>
     measures.value.map(({ name, of, forms }) =>
       name === 'people' && number !== undefined ? (
@@ -97,7 +100,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                           label={text}
                           share={measure.of(each) / most}
                           detail={measure.of(total) > 0 ? formatShare(measure.of(each) / measure.of(total)) : ''}
-                          href={value === null || !condition || isShared ? undefined : hrefToAdd(condition(value))}
+                          {...(value !== null && !isShared && linkOf(value, each.values, text))}
                         />,
                         ...cellsOf(each, { value: each.values }, text),
                       ],

@@ -18,6 +18,11 @@ export interface Dimension {
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
+/** All events of the people who came from there: a purchase, for example, names no campaign itself. */
+const cameFrom =
+  (attrID: string) =>
+  (value: string): Condition => ({ did: { filter: { attrID, is: [value] } } });
+
 const words: readonly Dimension[] = [
   {
     by: 'event',
@@ -27,9 +32,9 @@ const words: readonly Dimension[] = [
   },
   { by: 'entryPage', title: 'Entry page' },
   { by: 'exitPage', title: 'Exit page' },
-  { by: 'first:utm_campaign', title: 'Campaign' },
-  { by: 'first:utm_source', title: 'Source' },
-  { by: 'first:utm_medium', title: 'Medium' },
+  { by: 'first:utm_campaign', title: 'Campaign', condition: cameFrom('utm_campaign') },
+  { by: 'first:utm_source', title: 'Source', condition: cameFrom('utm_source') },
+  { by: 'first:utm_medium', title: 'Medium', condition: cameFrom('utm_medium') },
   { by: 'entryReferrerHost', title: 'Referring site' },
   { by: 'referrerHost', title: 'Referring site of the page view' },
   {

@@ -38,7 +38,7 @@ const Total = ({ measure, what }: { readonly measure: Measure; readonly what: st
       (answer.value?.interval ?? []).map((row) => [row.from, ...measured(row)]),
     );
   const tools = (
-    <button type="button" class="quiet" onClick={save} aria-label="Measures: save as CSV">
+    <button type="button" class="quiet save" onClick={save} aria-label="Measures: save as CSV">
       CSV
     </button>
   );

@@ -55,7 +55,7 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
       (answer.value?.step ?? []).map(({ reached }, index) => [index + 1, names[index], reached]),
     );
   const tools = (
-    <button type="button" class="quiet" onClick={save} aria-label="Funnel: save as CSV">
+    <button type="button" class="quiet save" onClick={save} aria-label="Funnel: save as CSV">
       CSV
     </button>
   );

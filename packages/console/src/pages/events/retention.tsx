@@ -42,7 +42,7 @@ export const Retention = () => {
       cohorts.map((cohort) => [cohort.from, cohort.people, ...cohort.back]),
     );
   const tools = (
-    <button type="button" class="quiet" onClick={save} aria-label="Retention: save as CSV">
+    <button type="button" class="quiet save" onClick={save} aria-label="Retention: save as CSV">
       CSV
     </button>
   );

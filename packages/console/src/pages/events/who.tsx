@@ -4,6 +4,7 @@ import { hrefWith, query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { SaveCSV } from '../../parts/save-csv.tsx';
 import { Ago, Empty } from '../../parts/small.tsx';
 import { formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
@@ -90,6 +91,7 @@ export const Who = ({ title, request }: WhoProps) => {
         }
       </Answered>
       <p class="dialog-actions">
+        <SaveCSV title={title} operation="reportPeople" request={request} />
         <button type="button" onClick={() => setQuery({ who: null })}>
           Close
         </button>

@@ -1,9 +1,9 @@
 /** The people of the range by what they looked at, where they came from, what they use, and what they did. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
-import { hrefOf } from '../../address.ts';
+import { type Changes, hrefOf } from '../../address.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { SaveCSV } from '../../parts/save-csv.tsx';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
 import { nameOf, timezone } from '../../reading/account.ts';
 import { type Condition, conditions, filterWith, hrefToAdd } from '../../reading/filter.ts';
@@ -119,11 +119,12 @@ const limit = 8;
 const obvious = new Set(['pages', 'events']);
 
 /** The page that has all rows of a list, in the same range and with the same filter. */
-const hrefOfAll = ({ by, only }: Tab): string | undefined => {
-  if (isShared) return undefined;
+const hrefOfRows = ({ by, only }: Tab, shown: Changes): string => {
   const filter = only && JSON.stringify([...conditions.value, only]);
-  return hrefOf('events', { by, rows: 'all', ...(filter && { filter }) });
+  return hrefOf('events', { by, ...shown, ...(filter && { filter }) });
 };
+const hrefOfAll = (tab: Tab): string | undefined => (isShared ? undefined : hrefOfRows(tab, { rows: 'all' }));
+const hrefOfPeople = (tab: Tab, value: string): string => hrefOfRows(tab, { who: JSON.stringify({ value: [value] }) });
 
 type Row = AnswerFor<'reportBreakdown'>['row'][number];
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
@@ -141,19 +142,18 @@ const Group = ({
   const titles = Object.fromEntries(Object.entries(tabs).map(([name, tab]) => [name, tab.title]));
   const tab = tabs[chosenTab({ parameter: id, tabs: titles })] as Tab;
   const { by, only, label = String, condition } = tab;
-  const request = {
+  const csvRequest = {
     by: by as RequestFor<'reportBreakdown'>['by'],
     from,
     to,
     filter: only ? filterWith(only) : filterWith(),
     timezone: timezone.value,
-    limit,
   };
   const answer = useReport({
     part: id,
     title: title === tab.title ? title : `${title}: ${tab.title}`,
     operation: 'reportBreakdown',
-    request,
+    request: { ...csvRequest, limit },
   });
   const barOf = (row: Row) => {
     const value = valueIn(row);
@@ -163,21 +163,25 @@ const Group = ({
       label: text,
       count: row.people,
       isRest: value === null,
-      ...(value !== null && condition && !isShared && { href: hrefToAdd(condition(value)), hint: `Only ${text}` }),
+      ...(value !== null &&
+        !isShared &&
+        (condition
+          ? { href: hrefToAdd(condition(value)), hint: `Only ${text}` }
+          : // No filter says it: the row leads to its people instead.
+            { href: hrefOfPeople(tab, value), hint: `Show the people: ${text}` })),
     };
   };
-  const save = () =>
-    downloadCSV(
-      `${id} ${tab.title}`.toLowerCase(),
-      [tab.title, 'people', 'browsers', 'sessions', 'events'],
-      (answer.value?.row ?? []).map((row) => [valueIn(row), row.people, row.users, row.sessions, row.events]),
-    );
   const tools = (
     <>
       {Object.keys(titles).length > 1 && <Tabs parameter={id} tabs={titles} label={title} />}
-      <button type="button" class="quiet" onClick={save} aria-label={`${title}: save as CSV`}>
-        CSV
-      </button>
+      {!isShared && (
+        <SaveCSV
+          title={title}
+          operation="reportBreakdown"
+          request={csvRequest}
+          count={answer.value && answer.value.row.length + (answer.value.others?.groups ?? 0)}
+        />
+      )}
     </>
   );
   return (

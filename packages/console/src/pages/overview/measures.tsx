@@ -52,7 +52,7 @@ export const Measures = () => {
       interval.map((row) => [row.from, ...measured(row)]),
     );
   const tools = answer.value && (
-    <button type="button" class="quiet" onClick={() => answer.value && save(answer.value)}>
+    <button type="button" class="quiet save" onClick={() => answer.value && save(answer.value)}>
       CSV
     </button>
   );

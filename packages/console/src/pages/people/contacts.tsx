@@ -1,130 +1,141 @@
-/** Contacts, found by text, tag and status. */
-import type { RequestFor } from '@firsthand/client';
-import { query, setQuery } from '../../address.ts';
-import { api } from '../../api.ts';
+/** Contacts, found by any of their fields, and changed together. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { api, messageOf } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { show } from '../../parts/notices.tsx';
+import { SaveCSV } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Ago, Badge, Empty } from '../../parts/small.tsx';
-import { account } from '../../reading/account.ts';
-import { formatTime } from '../../reading/format.ts';
+import { mayChange } from '../../reading/account.ts';
+import { forgetAnswers } from '../../reading/answer.ts';
+import type { FoundContact } from '../../reading/contact-values.ts';
+import { formatTime, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
+import { Bulk } from './bulk.tsx';
+import { ColumnChoice, ContactFilter, chosenColumns, columnTitles, contactSearch } from './contact-filter.tsx';
 import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
-const statuses = ['active', 'unsubscribed', 'archived'] as const;
+/** The most that are chosen together. */
+const maxChosen = 10_000;
 
-const Choice = ({
-  parameter,
-  label,
-  options,
-}: {
-  readonly parameter: string;
-  readonly label: string;
-  readonly options: readonly (readonly [string, string])[];
-}) => (
-  <select
-    aria-label={label}
-    value={query.value.get(parameter) ?? ''}
-    onChange={(event) => setQuery({ [parameter]: event.currentTarget.value })}
-  >
-    <option value="">{label}</option>
-    {options.map(([value, name]) => (
-      <option key={value} value={value}>
-        {name}
-      </option>
-    ))}
-  </select>
-);
+const cellOf = (contact: FoundContact, column: string): ComponentChildren => {
+  if (column === 'tag')
+    return (
+      <span key="tags" class="badges">
+        {contact.tag.map(({ tagID, tagName }) => (
+          <Badge key={tagID}>{tagName}</Badge>
+        ))}
+      </span>
+    );
+  if (column === 'contactStatus')
+    return contact.contactStatus === 'active' ? (
+      <span class="soft">active</span>
+    ) : (
+      <Badge>{contact.contactStatus}</Badge>
+    );
+  if (column === 'lastSeenTime')
+    return contact.lastSeenTime ? formatTime(contact.lastSeenTime, 'day', 'UTC') : <span class="soft">never</span>;
+  if (column === 'createdTime') return <Ago key="created" time={contact.createdTime} />;
+  if (column.startsWith('attr:'))
+    return contact.contactAttr.find(({ attrID }) => `attr:${attrID}` === column)?.attrValue;
+  return contact[column as 'contactTelephone'];
+};
 
 export const Contacts = () => {
-  const text = query.value.get('text') ?? undefined;
-  const tag = query.value.get('tag') ?? undefined;
-  const status = query.value.get('status') ?? undefined;
-  const request: RequestFor<'searchContact'> = {
-    text,
-    contactTagID: tag,
-    contactStatus: statuses.find((each) => each === status),
-    sort: 'seen',
-    order: 'desc',
-    limit,
-  };
-  const { answer, more } = usePages(`contacts ${JSON.stringify(request)}`, async (cursor, signal) => {
-    const { contact, nextCursor } = await api.searchContact({ ...request, cursor }, { signal });
-    return { entries: contact, nextCursor };
-  });
-  const save = () =>
-    downloadCSV(
-      'contacts',
-      ['contactUUID', 'first name', 'last name', 'e-mail address', 'status', 'tags', 'created', 'last seen'],
-      (answer.value ?? []).map((contact) => [
-        contact.contactUUID,
-        contact.contactFirstname,
-        contact.contactLastname,
-        contact.contactEmailaddress,
-        contact.contactStatus,
-        contact.tag.map(({ tagName }) => tagName).join(' '),
-        contact.createdTime,
-        contact.lastSeenTime,
-      ]),
+  const search = contactSearch();
+  const request = { ...search, sort: 'seen', order: 'desc' } as const;
+  const question = `contacts ${JSON.stringify(request)}`;
+  const [total, setTotal] = useState<{ readonly question: string; readonly count: number | undefined }>();
+  const { answer, more } = usePages(question, async (cursor, signal) => {
+    const page = await api.searchContact(
+      { ...request, limit, cursor, ...(cursor === undefined && { include: ['count'] }) },
+      { signal },
     );
+    if (cursor === undefined) setTotal({ question, count: page.count });
+    return { entries: page.contact, nextCursor: page.nextCursor };
+  });
+  const count = total?.question === question ? total.count : undefined;
+  const [chosen, setChosen] = useState<ReadonlyMap<string, FoundContact>>(new Map());
+  useEffect(() => setChosen(new Map()), [question]);
+  const choose = (contacts: readonly FoundContact[], isChosen: boolean) => {
+    const next = new Map(chosen);
+    for (const contact of contacts)
+      if (isChosen) next.set(contact.contactUUID, contact);
+      else next.delete(contact.contactUUID);
+    setChosen(next);
+  };
+  const chooseAll = async () => {
+    const all = new Map<string, FoundContact>();
+    try {
+      for await (const { contact } of api.pages('searchContact', { ...request, limit: 1_000 })) {
+        for (const each of contact) all.set(each.contactUUID, each);
+        if (all.size > maxChosen)
+          throw new Error(`At most ${formatWhole(maxChosen)} contacts can be changed together. Narrow the filter.`);
+      }
+      setChosen(all);
+    } catch (error) {
+      show({ text: messageOf(error), isProblem: true });
+    }
+  };
+  const after = () => {
+    forgetAnswers();
+    answer.again();
+  };
   const tools = (
     <>
       <SearchBox label="Name or e-mail address" />
-      <Choice
-        parameter="tag"
-        label="Any tag"
-        options={(account.value?.tag ?? [])
-          .filter(({ mergedInto }) => mergedInto === undefined)
-          .map(({ tagID, tagName }) => [tagID, tagName])}
-      />
-      <Choice parameter="status" label="Any status" options={statuses.map((each) => [each, each])} />
-      <button type="button" class="quiet" onClick={save}>
-        CSV
-      </button>
+      <ContactFilter />
+      <ColumnChoice />
+      <SaveCSV title="Contacts" operation="searchContact" request={request} count={count} />
     </>
   );
-  const isSearch = Boolean(text || tag || status);
+  const isSearch = Object.values(search).some((value) => value !== undefined);
+  const columns = chosenColumns();
+  const titles = columnTitles();
   return (
-    <Card title="Contacts" tools={tools} class="list">
+    <Card title={count === undefined ? 'Contacts' : `Contacts · ${formatWhole(count)}`} tools={tools} class="list">
+      {chosen.size > 0 && (
+        <Bulk
+          chosen={[...chosen.values()]}
+          total={count}
+          chooseAll={chooseAll}
+          clear={() => setChosen(new Map())}
+          after={after}
+        />
+      )}
       <Answered answer={answer} lines={12}>
         {(contacts) =>
           contacts.length === 0 ? (
             <Empty title={isSearch ? 'No match' : 'Nobody is known yet'}>
               <p class="soft">
                 {isSearch
-                  ? 'Another text, tag or status may find somebody.'
+                  ? 'Another text or filter may find somebody.'
                   : 'When a visitor says who they are, tracker.createContact makes a contact of them, with all that they did before.'}
               </p>
             </Empty>
           ) : (
             <PeopleTable
-              heads={['Tags', 'Status', 'Last seen', 'Created']}
+              heads={columns.map((column) => titles.get(column) ?? column)}
               more={more}
+              {...(mayChange.value && {
+                choice: {
+                  isChosen: (id: string) => chosen.has(id),
+                  choose: (ids: readonly string[], isChosen: boolean) =>
+                    choose(
+                      contacts.filter(({ contactUUID }) => ids.includes(contactUUID)),
+                      isChosen,
+                    ),
+                },
+              })}
               rows={contacts.map((contact) => ({
                 id: contact.contactUUID,
                 name: nameOfPerson(contact),
                 detail: contact.contactEmailaddress,
                 isAnonymous: false,
-                cells: [
-                  <span key="tags" class="badges">
-                    {contact.tag.map(({ tagID, tagName }) => (
-                      <Badge key={tagID}>{tagName}</Badge>
-                    ))}
-                  </span>,
-                  contact.contactStatus === 'active' ? (
-                    <span class="soft">active</span>
-                  ) : (
-                    <Badge>{contact.contactStatus}</Badge>
-                  ),
-                  contact.lastSeenTime ? (
-                    formatTime(contact.lastSeenTime, 'day', 'UTC')
-                  ) : (
-                    <span class="soft">never</span>
-                  ),
-                  <Ago key="created" time={contact.createdTime} />,
-                ],
+                cells: columns.map((column) => cellOf(contact, column)),
               }))}
             />
           )

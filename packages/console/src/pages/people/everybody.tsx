@@ -2,7 +2,7 @@
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { SaveCSV } from '../../parts/save-csv.tsx';
 import { Ago, Empty } from '../../parts/small.tsx';
 import { timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
@@ -17,26 +17,17 @@ const limit = 50;
 export const Everybody = () => {
   const { from, to } = range.value;
   const usersAtLeast = query.value.get('browsers') === 'several' ? 2 : undefined;
-  const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast, limit };
+  const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast };
   const { answer, more } = usePages(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
-    const { person, nextCursor } = await api.reportPeople({ ...request, cursor }, { signal });
+    const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });
-  const save = () =>
-    downloadCSV(
-      'people',
-      ['contactUUID', 'userUUID', 'name', 'e-mail address', 'events', 'browsers', 'first', 'last'],
-      (answer.value ?? []).map((person) => [
-        person.contactUUID,
-        person.userUUID,
-        nameOfPerson(person),
-        person.contactEmailaddress,
-        person.events,
-        person.users,
-        person.firstTime,
-        person.lastTime,
-      ]),
-    );
+  /** A count of people does not tell how many browsers each of them has. */
+  const readCount = async () => {
+    if (usersAtLeast !== undefined) return undefined;
+    const { usersAtLeast: _, ...counted } = request;
+    return (await api.reportTotals(counted)).total.people;
+  };
   const tools = (
     <>
       <select
@@ -47,9 +38,7 @@ export const Everybody = () => {
         <option value="">Any number of browsers</option>
         <option value="several">Several browsers</option>
       </select>
-      <button type="button" class="quiet" onClick={save}>
-        CSV
-      </button>
+      <SaveCSV title="Recent visitors" operation="reportPeople" request={request} count={readCount} />
     </>
   );
   return (

@@ -12,11 +12,18 @@ export interface PersonRow {
   readonly cells: readonly ComponentChildren[];
 }
 
+/** Which people are chosen, to be changed together. */
+interface PeopleChoice {
+  readonly isChosen: (id: string) => boolean;
+  readonly choose: (ids: readonly string[], isChosen: boolean) => void;
+}
+
 interface PeopleTableProps {
   readonly rows: readonly PersonRow[];
   /** The heads of `cells`. */
   readonly heads: readonly string[];
   readonly more?: (() => void) | undefined;
+  readonly choice?: PeopleChoice;
 }
 
 const PersonLink = ({ id, name, detail, isAnonymous }: Omit<PersonRow, 'cells'>) => (
@@ -29,14 +36,45 @@ const PersonLink = ({ id, name, detail, isAnonymous }: Omit<PersonRow, 'cells'>)
   </a>
 );
 
-export const PeopleTable = ({ rows, heads, more }: PeopleTableProps) => (
-  <Table
-    label="People"
-    heads={['Name', ...heads]}
-    more={more}
-    rows={rows.map(({ cells, ...person }) => ({
-      key: person.id,
-      cells: [<PersonLink key="name" {...person} />, ...cells],
-    }))}
+const Chooser = ({
+  label,
+  ids,
+  choice,
+}: {
+  readonly label: string;
+  readonly ids: readonly string[];
+  readonly choice: PeopleChoice;
+}) => (
+  <input
+    type="checkbox"
+    aria-label={label}
+    checked={ids.every(choice.isChosen)}
+    onChange={(event) => choice.choose(ids, event.currentTarget.checked)}
   />
+);
+
+export const PeopleTable = ({ rows, heads, more, choice }: PeopleTableProps) => (
+  <>
+    {choice && (
+      <p class="choose-all">
+        <Chooser label="Choose all that are shown" ids={rows.map(({ id }) => id)} choice={choice} />
+        <span aria-hidden="true">Choose all shown</span>
+      </p>
+    )}
+    <Table
+      label="People"
+      heads={['Name', ...heads]}
+      more={more}
+      rows={rows.map(({ cells, ...person }) => ({
+        key: person.id,
+        cells: [
+          <span key="name" class="chosen-person">
+            {choice && <Chooser label={`Choose ${person.name}`} ids={[person.id]} choice={choice} />}
+            <PersonLink {...person} />
+          </span>,
+          ...cells,
+        ],
+      }))}
+    />
+  </>
 );

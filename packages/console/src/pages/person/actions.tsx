@@ -9,6 +9,7 @@ import { act, show } from '../../parts/notices.tsx';
 import { isOwner, mayChange } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 
+import { EditContact } from './edit-contact.tsx';
 import { ContactChoice, type FoundContact } from './linking.tsx';
 
 type Contact = AnswerFor<'getContact'>['contact'];
@@ -66,7 +67,7 @@ const exportAll = async ({ contactUUID }: Contact): Promise<void> => {
 };
 
 export const Actions = ({ contact, again }: { readonly contact: Contact; readonly again: () => void }) => {
-  const [open, setOpen] = useState<'merge' | 'erase' | undefined>(undefined);
+  const [open, setOpen] = useState<'edit' | 'merge' | 'erase' | undefined>(undefined);
   if (!mayChange.value) return null;
   const close = () => setOpen(undefined);
   const { contactUUID } = contact;
@@ -81,6 +82,9 @@ export const Actions = ({ contact, again }: { readonly contact: Contact; readonl
   const save = () => exportAll(contact).catch((error: Error) => show({ text: error.message, isProblem: true }));
   return (
     <div class="actions">
+      <button type="button" onClick={() => setOpen('edit')}>
+        Edit …
+      </button>
       <button type="button" onClick={() => setOpen('merge')}>
         Merge …
       </button>
@@ -92,6 +96,7 @@ export const Actions = ({ contact, again }: { readonly contact: Contact; readonl
           Erase …
         </button>
       )}
+      {open === 'edit' && <EditContact contact={contact} again={again} close={close} />}
       {open === 'merge' && (
         <ContactChoice
           title="Who is the same person?"

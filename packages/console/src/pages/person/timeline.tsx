@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { EventLine } from '../../parts/event-line.tsx';
+import { SaveCSV } from '../../parts/save-csv.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { browserIn } from '../../reading/browser.ts';
 import { formatLength, formatTime, formatWhole } from '../../reading/format.ts';
@@ -74,7 +75,11 @@ export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
     shown.current = version;
   }, [version]);
   return (
-    <Card title="History" class="history">
+    <Card
+      title="History"
+      class="history"
+      tools={<SaveCSV title="History" operation="getEvent" request={{ ...of, include: 'why' }} />}
+    >
       <Answered answer={answer} lines={10}>
         {(events) => {
           const entries = toHistory(toSessions(events), turns, more === undefined);

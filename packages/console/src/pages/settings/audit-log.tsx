@@ -2,7 +2,7 @@
 import { hrefOf, query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { SaveCSV } from '../../parts/save-csv.tsx';
 import { At, Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { account } from '../../reading/account.ts';
@@ -67,25 +67,10 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
     const { audit, nextCursor } = await api.listAudit({ action, limit, cursor }, { signal });
     return { entries: audit, nextCursor };
   });
-  const save = () =>
-    downloadCSV(
-      'audit-log',
-      ['auditID', 'time', 'action', 'by', 'actor', 'subject'],
-      (answer.value ?? []).map((entry) => [
-        entry.auditID,
-        entry.auditTime,
-        entry.action,
-        actorOf(entry, tokens),
-        entry.actor,
-        JSON.stringify(entry.subject),
-      ]),
-    );
   const tools = (
     <>
       <ActionChoice />
-      <button type="button" class="quiet" onClick={save}>
-        CSV
-      </button>
+      <SaveCSV title="Audit log" operation="listAudit" request={{ action }} />
     </>
   );
   return (

@@ -31,6 +31,7 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   createShareLink: 'Share link made',
   revokeShareLink: 'Share link revoked',
   replayRefused: 'Refused request sent again',
+  discardRefused: 'Refused request discarded',
   copy: 'Database copied',
   backup: 'Database backed up',
 };

@@ -56,7 +56,7 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
         <output class="plot-told" aria-hidden="true">
           {told}
         </output>
-        <button type="button" class="quiet" onClick={save}>
+        <button type="button" class="quiet save" onClick={save}>
           PNG
         </button>
       </div>

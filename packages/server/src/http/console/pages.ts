@@ -1,12 +1,15 @@
 /** Serves the console that `packages/console` has built: one page under the name of each of its views, and what it loads. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Refusal } from '../../refusal.ts';
 import { hasScriptTag, type PagePaths, scriptTag } from '../../script-tag.ts';
+import { emptyAnswer } from '../answers/answers.ts';
 import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from '../built-pages.ts';
 import type { Route } from '../routes.ts';
 import { staticRoute } from '../static-file.ts';
 
 const name = 'console';
+const folder = '/console/';
 
 /** The page puts its own address and a token in the places of the tag. */
 const fill = (page: string, paths: PagePaths): string =>
@@ -14,19 +17,39 @@ const fill = (page: string, paths: PagePaths): string =>
     hasScriptTag() ? escapeHTML(scriptTag('{root}', '{token}', paths)) : '',
   );
 
+/**
+ * The page for an address that is none of the console's: it says so, and leads on. Programs get the JSON of every unknown path. The page
+ * loads its files from its own level, so a deeper address is led there.
+ */
+const unknownView = (page: Route): Route => ({
+  name,
+  methods: ['GET', 'POST'],
+  answer: async (c, exchange) => {
+    const { method, path } = c.req;
+    if (method === 'POST' || !/\btext\/html\b/.test(c.req.header('accept') ?? ''))
+      throw new Refusal('unknown_operation');
+    const parts = path.slice(path.indexOf(folder) + folder.length).split('/');
+    if (parts.length > 1)
+      return emptyAnswer(exchange, 302, { Location: `${'../'.repeat(parts.length - 1)}${parts.at(-1)}` });
+    const { body, headers } = await page.answer(c, exchange);
+    return new Response(body, { status: 404, headers });
+  },
+});
+
 /** The page as it was built. */
 export const readConsolePage = (folder: string): string => readFileSync(join(folder, 'index.html'), 'utf8');
 
 /** The routes of the console: `/console/`, `/console/<view>`, and the files that the page loads. */
-export const consoleRoutes = (folder: string, paths: PagePaths): { readonly path: string; readonly route: Route }[] => {
+export const consoleRoutes = (built: string, paths: PagePaths): { readonly path: string; readonly route: Route }[] => {
   // Read now: a build may replace the files while the server runs.
-  const page = readConsolePage(folder);
-  const views: readonly string[] = JSON.parse(readFileSync(join(folder, 'pages.json'), 'utf8'));
+  const page = readConsolePage(built);
+  const views: readonly string[] = JSON.parse(readFileSync(join(built, 'pages.json'), 'utf8'));
   const route = staticRoute({ name, forms: () => compressed(fill(page, paths)), headers: pageHeaders });
   return [
     ...views.map((view) => ({ path: `/console/${view}`, route })),
-    ...assetRoutes({ name, folder, path: '/console/' }),
+    ...assetRoutes({ name, folder: built, path: folder }),
     { path: '/console', route: redirect(name, 'console/') },
+    { path: `${folder}*`, route: unknownView(route) },
   ];
 };
 

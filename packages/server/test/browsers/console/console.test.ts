@@ -26,6 +26,7 @@ describe('signing in', () => {
     const shop = await openShop();
     const { page, goto } = await openConsole(browser, shop);
     await goto('people');
+    await page.getByRole('button', { name: 'Use a token instead' }).click();
     await page.getByLabel('Server token or viewer token').fill(shop.browserToken);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/this one is a browser token/);
@@ -61,6 +62,7 @@ describe('signing in', () => {
     await shows(page, 'Your session has ended');
     const address = page.url();
     expect(address).toMatch(isLive ? /\/live\?range=7d/ : /\/people\?list=everybody&range=7d$/);
+    await page.getByRole('button', { name: 'Use a token instead' }).click();
     await page.getByLabel('Server token or viewer token').fill(shop.viewerToken);
     await page.keyboard.press('Enter');
     await heading(page, isLive ? 'Live' : 'People');
@@ -225,13 +227,15 @@ describe('over a shop', () => {
     expect(await measure(page, 'Sessions')).toBe(String(sessions));
     expect(await measure(page, 'Events')).toBe(String(events));
     expect(await measure(page, 'Revenue')).toBe(`£${value?.sum?.toFixed(2)}`);
+    await page.getByRole('button', { name: 'Pages: save as CSV' }).click();
+    await shows(page, /The file has \d rows?, not only those on this page/);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Pages: save as CSV' }).click(),
+      page.getByRole('button', { name: 'Save', exact: true }).click(),
     ]);
-    expect(file.suggestedFilename()).toBe('pages all.csv');
+    expect(file.suggestedFilename()).toBe('pages.csv');
     expect(readFileSync(await file.path(), 'utf8')).toMatch(
-      /^\ufeffAll,people,browsers,sessions,events\r\n\/pricing,3,3,3,3\r\n/,
+      /^\ufeffattr:path,events,users,people,sessions\r\n\/pricing,3,3,3,3\r\n/,
     );
     await page.getByRole('link', { name: '/pricing' }).click();
     await shows(page, 'Page is /pricing');

@@ -59,7 +59,11 @@ const cellsOf = (csv: string): string[] => {
 
 const savedCSV = async (page: Page, name: string | RegExp = 'CSV'): Promise<string> => {
   const button = page.getByRole('button', { name }).first();
-  const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  const downloading = page.waitForEvent('download');
+  const hasDialog = (await button.getAttribute('aria-haspopup')) === 'dialog';
+  await button.click();
+  if (hasDialog) await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const file = await downloading;
   return readFileSync(await file.path(), 'utf8').replace(/^\ufeff/, '');
 };
 const isHarmlessCSV = (csv: string, what: string): void => {

@@ -94,7 +94,6 @@ describeEngines('the console', (engine) => {
     await api.revokeToken({ tokenID: own?.tokenID ?? '' });
     await presses(tab, 'Live');
     await sees(tab, 'Your session has ended');
-    await presses(tab, 'Use a password instead');
     await fills(tab, '#emailaddress', invited.memberEmailaddress);
     await fills(tab, '#password', password);
     await presses(tab, 'Sign in');

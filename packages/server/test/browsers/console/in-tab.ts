@@ -16,6 +16,7 @@ export const fills = (tab: Tab, field: string, text: string) =>
   expect.poll(() => tab.run(fill, field, text)).toBe(true);
 
 export const signIn = async (tab: Tab, token: string): Promise<void> => {
+  await presses(tab, 'Use a token instead');
   await fills(tab, '#token', token);
   await presses(tab, 'Sign in');
 };

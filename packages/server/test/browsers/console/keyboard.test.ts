@@ -229,6 +229,7 @@ describeEngines('by keys', (engine) => {
 
   test('Sign in: takes a token', async () => {
     const tab = await open('');
+    await keyOn(tab, 'Use a token instead');
     await reach(tab, 'Server token or viewer token');
     await tab.type(shop.serverToken);
     await tab.key('Enter');

@@ -42,9 +42,6 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
   await shows(ben.page, 'Only an owner can read who may sign in');
   await ben.page.getByRole('button', { name: 'Sign out' }).click();
   await heading(ben.page, 'Sign in to Firsthand');
-  const usePassword = ben.page.getByRole('button', { name: 'Use a password instead' });
-  await usePassword.focus();
-  await ben.page.keyboard.press('Enter');
   await ben.page.getByLabel('E-mail address').focus();
   await ben.page.keyboard.type('ben@shop.example');
   await ben.page.keyboard.press('Tab');

@@ -92,7 +92,6 @@ describeEngines('passkeys', (engine) => {
       await presses(tab, 'Sign out');
       await heading(tab, 'Sign in to Firsthand');
       expect(await tab.run(visibleText)).not.toMatch(/passkey/i);
-      await presses(tab, 'Use a password instead');
       await fills(tab, '#emailaddress', 'ben@shop.example');
       await fills(tab, '#password', password);
       await presses(tab, 'Sign in');

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 
 export const signInWith = async (page: Page, token: string): Promise<void> => {
+  await page.getByRole('button', { name: 'Use a token instead' }).click();
   await page.getByLabel('Server token or viewer token').fill(token);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('navigation', { name: 'Console' }).waitFor();

@@ -98,6 +98,7 @@ export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonym
     only: ['error'],
     isOutside: true,
     act: async (page) => {
+      await page.getByRole('button', { name: 'Use a token instead' }).click();
       await page.getByLabel('Server token or viewer token').fill('server_that_there_is_not_00000000');
       await press('Sign in')(page);
       await page.getByRole('alert').waitFor();

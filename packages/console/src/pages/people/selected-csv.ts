@@ -1,0 +1,29 @@
+/** The chosen contacts as a CSV file, with the columns of the file of all contacts. */
+import { downloadCSV } from '../../parts/csv.ts';
+import { type FoundContact, textFields } from '../../reading/contact-values.ts';
+
+export const saveContacts = (contacts: readonly FoundContact[]): void => {
+  const attributes = [...new Set(contacts.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => attrID)))];
+  const names = Object.keys(textFields) as (keyof typeof textFields)[];
+  downloadCSV(
+    'contacts',
+    [
+      'contactUUID',
+      ...names,
+      ...['contactProfileID', 'contactProfileName', 'tag'],
+      ...attributes.map((attrID) => `contactAttr.${attrID}`),
+      ...['contactStatus', 'createdTime', 'lastSeenTime'],
+    ],
+    contacts.map((contact) => [
+      contact.contactUUID,
+      ...names.map((name) => contact[name]),
+      contact.contactProfileID,
+      contact.contactProfileName,
+      contact.tag.map(({ tagName }) => tagName).join('; '),
+      ...attributes.map((attrID) => contact.contactAttr.find((one) => one.attrID === attrID)?.attrValue),
+      contact.contactStatus,
+      contact.createdTime,
+      contact.lastSeenTime,
+    ]),
+  );
+};

@@ -1,0 +1,112 @@
+/** Edits a contact: its fields, profile, status, tags and attributes. */
+import type { AnswerFor } from '@firsthand/client';
+import { useState } from 'preact/hooks';
+import { api, problemOf } from '../../api.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { Field } from '../../parts/field.tsx';
+import { act } from '../../parts/notices.tsx';
+import { account } from '../../reading/account.ts';
+import { undoEdits } from '../../reading/change-contacts.ts';
+import { attributeKey, changeOf, hasTag, tagKey, textFields, valuesOf } from '../../reading/contact-values.ts';
+import { nameOfPerson } from '../../reading/person.ts';
+
+interface EditContactProps {
+  readonly contact: AnswerFor<'getContact'>['contact'];
+  readonly again: () => void;
+  readonly close: () => void;
+}
+
+const statuses = ['active', 'unsubscribed', 'archived'] as const;
+
+export const EditContact = ({ contact, again, close }: EditContactProps) => {
+  const before = valuesOf(contact);
+  const [after, setAfter] = useState(before);
+  const [problem, setProblem] = useState('');
+  const set = (key: string, value: string) => setAfter({ ...after, [key]: value });
+  const listed = (account.value?.attr ?? []).filter(({ mergedInto }) => mergedInto === undefined);
+  const attributes = new Map([
+    ...listed.map(({ attrID, attrName }) => [attrID, attrName] as const),
+    ...contact.contactAttr.flatMap(({ attrID }) =>
+      listed.some((one) => one.attrID === attrID) ? [] : [[attrID, attrID] as const],
+    ),
+  ]);
+  const { contactUUID } = contact;
+  const save = async () => {
+    const change = changeOf(before, after);
+    if (change === undefined) return close();
+    const attempt = api.updateContact({ contactUUID, ...change });
+    const refused = await problemOf(attempt);
+    if (refused) return setProblem(refused);
+    close();
+    await act(() => attempt, {
+      done: `Saved ${nameOfPerson(contact)}.`,
+      undo: () => undoEdits([{ contactUUID, before, after }]),
+      after: again,
+    });
+  };
+  const text = (key: string, label: string) => (
+    <Field key={key} label={label}>
+      {(props) => (
+        <input {...props} value={after[key] ?? ''} onInput={(event) => set(key, event.currentTarget.value)} />
+      )}
+    </Field>
+  );
+  const choice = (key: string, label: string, options: readonly (readonly [string, string])[]) => (
+    <Field label={label}>
+      {(props) => (
+        <select {...props} value={after[key]} onChange={(event) => set(key, event.currentTarget.value)}>
+          {options.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+  const profiles = (account.value?.profile ?? [])
+    .filter(({ mergedInto }) => mergedInto === undefined)
+    .map(({ profileID, profileName }) => [profileID, profileName] as const);
+  return (
+    <DialogForm
+      title={`Edit ${nameOfPerson(contact)}`}
+      class="edit-contact"
+      close={close}
+      action="Save"
+      submit={save}
+      problem={problem}
+    >
+      <div class="field-grid">
+        {Object.entries(textFields).map(([key, label]) => text(key, label))}
+        {choice('contactProfileID', 'Profile', [
+          ['', 'No profile'],
+          ...profiles,
+          ...(profiles.some(([id]) => id === contact.contactProfileID) || contact.contactProfileID === ''
+            ? []
+            : [[contact.contactProfileID, contact.contactProfileName] as const]),
+        ])}
+        {choice(
+          'contactStatus',
+          'Status',
+          statuses.map((each) => [each, each]),
+        )}
+        {[...attributes].map(([attrID, name]) => text(attributeKey(attrID), name))}
+      </div>
+      {contact.tag.length > 0 && (
+        <fieldset class="tag-choice">
+          <legend>Tags</legend>
+          {contact.tag.map(({ tagID, tagName }) => (
+            <label key={tagID}>
+              <input
+                type="checkbox"
+                checked={after[tagKey(tagID)] === hasTag}
+                onChange={(event) => set(tagKey(tagID), event.currentTarget.checked ? hasTag : '')}
+              />{' '}
+              {tagName}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </DialogForm>
+  );
+};

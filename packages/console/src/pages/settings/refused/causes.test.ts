@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { leavesOf, pathOf, toCauses, typedAs, valueAt, withValue } from './causes.ts';
+import type { RefusedRequest } from './request.ts';
+
+const refused = (nth: number, problem: RefusedRequest['problem'], request: unknown): RefusedRequest =>
+  ({
+    refusedID: String(nth),
+    refusedTime: `2026-11-2${nth}T00:00:00.000Z`,
+    operation: 'logEvent',
+    tokenID: 't',
+    tokenKind: 'browser',
+    robot: false,
+    problem,
+    request,
+  }) as RefusedRequest;
+const tooLong = {
+  code: 'invalid_field',
+  field: 'eventName',
+  message: '`eventName` must be at most 255 characters',
+} as const;
+const on = (path: string) => ({ eventName: 'x', eventAttrArray: [{ attrID: 'path', attrValue: path }] });
+
+it('groups requests by their cause, in words, the newest first', () => {
+  const causes = toCauses([
+    refused(1, tooLong, on('/a')),
+    refused(2, tooLong, on('/b')),
+    refused(3, tooLong, on('/a')),
+    refused(5, { code: 'missing_field', field: 'event[3].eventID', message: '`eventID` is required' }, '{'),
+  ]);
+  expect(causes.map(({ what, why, requests }) => [what, why, requests.map(({ refusedID }) => refusedID)])).toEqual([
+    ['1 event', 'the event ID is missing', ['5']],
+    ['3 events from 2 pages', 'the name is longer than 255 characters', ['3', '2', '1']],
+  ]);
+});
+
+it('reads and replaces the value at the path of a field', () => {
+  const request = { event: [{ eventID: 1 }, { eventID: 'two' }] };
+  const path = pathOf('event[1].eventID');
+  expect(path).toEqual(['event', 1, 'eventID']);
+  expect(valueAt(request, path)).toBe('two');
+  expect(withValue(request, path, 2)).toEqual({ event: [{ eventID: 1 }, { eventID: 2 }] });
+  expect(withValue({}, ['eventID'], 3)).toEqual({ eventID: 3 });
+  expect(leavesOf(request)).toEqual([
+    ['event', 0, 'eventID'],
+    ['event', 1, 'eventID'],
+  ]);
+  expect([typedAs(1, '5'), typedAs('1', '5'), typedAs(1, 'x')]).toEqual([5, '5', 'x']);
+});

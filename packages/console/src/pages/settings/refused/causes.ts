@@ -1,0 +1,145 @@
+/** Refused requests by their causes, in words. */
+import type { RefusedRequest } from './request.ts';
+
+export type Path = readonly (string | number)[];
+
+/** Requests that were refused for the same reason. */
+export interface Cause {
+  readonly key: string;
+  /** `21 events from 3 pages`. */
+  readonly what: string;
+  /** `the name is longer than 255 characters`. */
+  readonly why: string;
+  readonly newest: string;
+  /** The newest first. */
+  readonly requests: readonly RefusedRequest[];
+}
+
+const fieldWords: Readonly<Record<string, string>> = {
+  event: 'the list of events',
+  eventID: 'the event ID',
+  eventName: 'the name',
+  eventTime: 'the time',
+  eventUUID: 'the ID of the event',
+  eventAttrArray: 'the list of attributes',
+  userUUID: 'the ID of the visitor',
+  contactUUID: 'the contact',
+  contactEmailaddress: 'the e-mail address',
+  contactExternalID: 'your ID of the contact',
+  contactFirstname: 'the first name',
+  contactLastname: 'the last name',
+  contactProfileID: 'the profile',
+  contactTagID: 'the tag',
+  contactStatus: 'the status',
+  attrID: 'the name of an attribute',
+  attrValue: 'the value of an attribute',
+};
+
+/** `event[3].eventID` → `['event', 3, 'eventID']` */
+export const pathOf = (field = ''): Path =>
+  [...field.matchAll(/[^.[\]]+/g)].map(([part]) => (/^\d+$/.test(part) ? Number(part) : part));
+
+const nameOfField = (field: string | undefined): string => {
+  const name = String(pathOf(field).findLast((part) => typeof part === 'string') ?? '');
+  return fieldWords[name] ?? (name === '' ? 'the request' : `“${name}”`);
+};
+
+const codeWords: Readonly<Record<string, (field: string) => string>> = {
+  missing_field: (field) => `${field} is missing`,
+  unknown_id: (field) => `${field} is not in the catalogue`,
+  id_not_for_browser: (field) => `${field} may not be used by pages`,
+  unknown_contact: () => 'there is no such contact',
+  email_taken: () => 'the e-mail address belongs to another contact',
+  external_id_taken: () => 'your ID belongs to another contact',
+  invalid_json: () => 'the request is not valid JSON',
+  invalid_encoding: () => 'the request is not valid UTF-8',
+};
+
+/** Why a request was refused. Messages of the API begin with the path of the field. */
+export const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
+  const name = nameOfField(field);
+  const words = codeWords[code];
+  if (words) return words(name);
+  const rest = message.replace(/^`[^`]*` /, '');
+  const longer = /^must be at most ([\d,]+) characters/.exec(rest);
+  if (longer) return `${name} is longer than ${longer[1]} characters`;
+  return rest === message ? message : `${name} ${rest}`;
+};
+
+const nouns: Readonly<Record<string, readonly [one: string, several: string]>> = {
+  logEvent: ['event', 'events'],
+  logEvents: ['batch of events', 'batches of events'],
+  createContact: ['contact', 'contacts'],
+  updateContact: ['change of a contact', 'changes of contacts'],
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The pages from which the events of a request came. */
+const pagesOf = ({ request }: RefusedRequest): string[] => {
+  if (!isObject(request)) return [];
+  const events = Array.isArray(request.event) ? request.event.filter(isObject) : [request];
+  return events.flatMap(({ eventAttrArray }) =>
+    Array.isArray(eventAttrArray)
+      ? eventAttrArray
+          .filter(isObject)
+          .flatMap(({ attrID, attrValue }) => (attrID === 'path' && typeof attrValue === 'string' ? [attrValue] : []))
+      : [],
+  );
+};
+
+const whatOf = (requests: readonly RefusedRequest[]): string => {
+  const [one, several] = nouns[requests[0]?.operation ?? ''] ?? ['request', 'requests'];
+  const pages = new Set(requests.flatMap(pagesOf)).size;
+  const from = pages === 0 ? '' : pages === 1 ? ' from 1 page' : ` from ${pages} pages`;
+  return `${requests.length} ${requests.length === 1 ? one : several}${from}`;
+};
+
+export const toCauses = (refused: readonly RefusedRequest[]): Cause[] => {
+  const byKey = new Map<string, RefusedRequest[]>();
+  for (const one of refused) {
+    const key = `${one.operation} ${one.problem.code} ${whyOf(one.problem)}`;
+    byKey.set(key, [...(byKey.get(key) ?? []), one]);
+  }
+  return [...byKey]
+    .map(([key, requests]) => {
+      const sorted = requests.toSorted((a, b) => b.refusedTime.localeCompare(a.refusedTime));
+      const [first] = sorted as [RefusedRequest];
+      return { key, what: whatOf(sorted), why: whyOf(first.problem), newest: first.refusedTime, requests: sorted };
+    })
+    .sort((a, b) => b.newest.localeCompare(a.newest));
+};
+
+export const valueAt = (value: unknown, [first, ...rest]: Path): unknown => {
+  if (first === undefined) return value;
+  return typeof value === 'object' && value !== null
+    ? valueAt((value as Record<string | number, unknown>)[first], rest)
+    : undefined;
+};
+
+/** The value with another one at a path. */
+export const withValue = (value: unknown, [first, ...rest]: Path, next: unknown): unknown => {
+  if (first === undefined) return next;
+  if (Array.isArray(value) || typeof first === 'number')
+    return ((value ?? []) as unknown[]).map((each, nth) => (nth === first ? withValue(each, rest, next) : each));
+  return { ...((value ?? {}) as object), [first]: withValue((value as Record<string, unknown>)?.[first], rest, next) };
+};
+
+/** The paths of all texts and numbers in a request. */
+export const leavesOf = (value: unknown, path: Path = []): Path[] => {
+  if (typeof value !== 'object' || value === null) return path.length > 0 ? [path] : [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    leavesOf(inner, [...path, Array.isArray(value) ? Number(name) : name]),
+  );
+};
+
+/** What was typed, as the kind of value that was there. */
+export const typedAs = (before: unknown, text: string): unknown =>
+  typeof before === 'number' && text.trim() !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
+
+/** The most characters that the message allows; undefined where the length is not the reason. */
+export const maxLengthIn = ({ problem }: RefusedRequest): number | undefined => {
+  const found = /must be at most ([\d,]+) characters/.exec(problem.message)?.[1];
+  return found === undefined ? undefined : Number(found.replaceAll(',', ''));
+};

@@ -1,0 +1,86 @@
+/** Sends refused requests again, discards them, and allows what they were refused for. */
+import { api, messageOf } from '../../../api.ts';
+import { readAccount } from '../../../reading/account.ts';
+import { type Path, pathOf, valueAt, withValue } from './causes.ts';
+import type { RefusedRequest } from './request.ts';
+
+export type Fix = Readonly<Record<string, unknown>>;
+
+/** The fields that replace those of a request so that the values at some paths become others. */
+export const fixOf = ({ request }: RefusedRequest, values: readonly (readonly [Path, unknown])[]): Fix | undefined => {
+  if (typeof request !== 'object' || values.length === 0) return undefined;
+  const fixed = values.reduce<unknown>((before, [path, value]) => withValue(before, path, value), request) as Fix;
+  return Object.fromEntries(values.map(([[first = '']]) => [first, fixed[first]]));
+};
+
+interface Outcome {
+  readonly done: number;
+  /** Why the first of the others failed; ''. */
+  readonly problem: string;
+}
+
+/** Does the same with each request, one after the other: their events keep their order. */
+const withEach = async (
+  refused: readonly RefusedRequest[],
+  work: (one: RefusedRequest) => Promise<string>,
+): Promise<Outcome> => {
+  let done = 0;
+  let problem = '';
+  // The oldest first, as they came.
+  for (const one of refused.toReversed()) {
+    const failed = await work(one).catch(messageOf);
+    if (failed === '') done += 1;
+    else problem ||= failed;
+  }
+  return { done, problem };
+};
+
+export const sendAll = (
+  refused: readonly RefusedRequest[],
+  fix: (one: RefusedRequest) => Fix | undefined = () => undefined,
+): Promise<Outcome> =>
+  withEach(refused, async (one) => {
+    const { replayed, problem } = await api.replayRefused({ refusedID: one.refusedID, fix: fix(one) });
+    return replayed ? '' : (problem?.message ?? 'It was refused again.');
+  });
+
+export const discardAll = (refused: readonly RefusedRequest[]): Promise<Outcome> =>
+  withEach(refused, async ({ refusedID }) => {
+    await api.discardRefused({ refusedID });
+    return '';
+  });
+
+/** The catalogue in which an ID is missing or closed to pages, by the field that names it. */
+const entryOf = {
+  eventID: (id: string) => ({ event: [{ eventID: Number(id), browser: true }] }),
+  contactTagID: (id: string) => ({
+    tag: id.split(',').map((tagID) => ({ tagID: tagID.replace(/^-/, '').trim(), browser: true })),
+  }),
+  contactProfileID: (id: string) => ({ profile: [{ profileID: id, browser: true }] }),
+  attrID: (id: string) => ({ attr: [{ attrID: id, browser: true }] }),
+} as const;
+
+/** What makes the catalogue take a request; undefined where that is not the reason. */
+export const allowanceFor = ({ problem, request }: RefusedRequest) => {
+  if (problem.code !== 'unknown_id' && problem.code !== 'id_not_for_browser') return undefined;
+  const path = pathOf(problem.field);
+  const entry = entryOf[path.at(-1) as keyof typeof entryOf];
+  const value = valueAt(request, path);
+  return entry === undefined || (typeof value !== 'string' && typeof value !== 'number')
+    ? undefined
+    : entry(String(value));
+};
+
+/** Adds to the catalogue what the requests name, then sends them. */
+export const allowAll = async (refused: readonly RefusedRequest[]): Promise<Outcome> => {
+  const allowed = new Set<string>();
+  for (const one of refused) {
+    const allowance = allowanceFor(one);
+    const text = JSON.stringify(allowance);
+    if (allowance === undefined || allowed.has(text)) continue;
+    allowed.add(text);
+    await api.updateAccount(allowance);
+  }
+  await readAccount();
+  return sendAll(refused);
+};

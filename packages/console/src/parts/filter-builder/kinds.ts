@@ -1,0 +1,91 @@
+/** The kinds of conditions that the filter builder offers, and what a new condition of each kind is. */
+import { account } from '../../reading/account.ts';
+import type { Condition } from '../../reading/filter.ts';
+
+export type Kind = 'did' | 'didNot' | 'event' | 'attribute' | 'contact' | 'segment' | 'and' | 'or' | 'not';
+
+/** In the order of the menu. */
+export const kindTitles: Readonly<Record<Kind, string>> = {
+  did: 'The person did',
+  didNot: 'The person did not',
+  contact: 'The person is a contact with',
+  event: 'The event is',
+  attribute: 'The event has',
+  segment: 'Segment',
+  and: 'All of',
+  or: 'Any of',
+  not: 'Not',
+};
+
+export const kindOf = (condition: Condition): Kind => {
+  if (condition.not !== undefined) return condition.not.did === undefined ? 'not' : 'didNot';
+  const kinds = ['and', 'or', 'did', 'event', 'contact', 'segment'] as const;
+  return kinds.find((kind) => condition[kind] !== undefined) ?? 'attribute';
+};
+
+const firstEvent = (): number | undefined => account.value?.event[0]?.eventID;
+
+export const newCondition = (kind: Kind, segments: readonly string[]): Condition => {
+  const event = firstEvent();
+  const did = event === undefined ? {} : { event: [event] };
+  switch (kind) {
+    case 'did':
+      return { did };
+    case 'didNot':
+      return { not: { did } };
+    case 'event':
+      return { event: event === undefined ? [] : [event] };
+    case 'contact':
+      return { contact: {} };
+    case 'segment':
+      return { segment: segments[0] ?? '' };
+    case 'attribute':
+      return { attrID: 'path', is: [''] };
+    case 'not':
+      return { not: newCondition('attribute', segments) };
+    default:
+      return { [kind]: [newCondition('did', segments)] };
+  }
+};
+
+export interface Preset {
+  readonly title: string;
+  readonly condition: () => Condition;
+}
+
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+const time = (day: string): string => `${day}T00:00:00Z`;
+
+/** What people look for most, as conditions to change. */
+export const presets: readonly Preset[] = [
+  { title: 'Did something', condition: () => newCondition('did', []) },
+  { title: 'Did not do something', condition: () => newCondition('didNot', []) },
+  { title: 'Came from a campaign', condition: () => ({ did: { filter: { attrID: 'utm_campaign', is: [''] } } }) },
+  { title: 'Came from a source', condition: () => ({ did: { filter: { attrID: 'utm_source', is: [''] } } }) },
+  { title: 'First seen since a day', condition: () => ({ not: { did: { to: time(daysAgo(30)) } } }) },
+  { title: 'Last seen before a day', condition: () => ({ not: { did: { from: time(daysAgo(30)) } } }) },
+  { title: 'Contact with a tag, profile or attribute', condition: () => ({ contact: {} }) },
+  { title: 'Attribute of the event', condition: () => newCondition('attribute', []) },
+  { title: 'Kind of the event', condition: () => newCondition('event', []) },
+  { title: 'Any of several conditions', condition: () => newCondition('or', []) },
+];
+
+const isBlank = (values: unknown): boolean => {
+  const list = [values].flat();
+  return list.length === 0 || list.some((value) => value === '');
+};
+
+/** Whether every field that a condition needs is filled in. */
+export const isComplete = (condition: Condition): boolean => {
+  const { and, or, not, did, event, segment, attrID, is, isNot, contains } = condition;
+  const parts = and ?? or;
+  if (parts) return parts.length > 0 && parts.every(isComplete);
+  if (not) return isComplete(not);
+  if (did)
+    return (did.event === undefined || !isBlank(did.event)) && (did.filter === undefined || isComplete(did.filter));
+  if (event !== undefined) return !isBlank(event);
+  if (segment !== undefined) return segment !== '';
+  if (attrID === undefined) return true;
+  if (attrID === '' || contains === '') return false;
+  return (is === undefined || !isBlank(is)) && (isNot === undefined || !isBlank(isNot));
+};

@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { createLineCount } from './csv.ts';
+
+it('counts lines over parts, but not line breaks in cells', () => {
+  const linesUntil = createLineCount();
+  const parts = ['name,text\r\nAnn,"two\r', '\nli""nes"\r\nBob', ',\r\n'];
+  expect(parts.map((part) => linesUntil(new TextEncoder().encode(part)))).toEqual([1, 2, 3]);
+});

@@ -1,0 +1,46 @@
+/** CSV files that the server sends with all rows of a list, and how many of them have arrived. */
+import type { CSVOperation, RequestFor } from '@firsthand/client';
+import { api } from '../api.ts';
+
+const quote = '"'.charCodeAt(0);
+const newLine = '\n'.charCodeAt(0);
+
+/** Counts the lines of a CSV file, part by part. A line break between quotes ends no line. */
+export const createLineCount = () => {
+  let isQuoted = false;
+  let lines = 0;
+  return (part: Uint8Array): number => {
+    for (const byte of part) {
+      if (byte === quote) isQuoted = !isQuoted;
+      else if (byte === newLine && !isQuoted) lines += 1;
+    }
+    return lines;
+  };
+};
+
+export type CSVRequest<Name extends CSVOperation> = Omit<RequestFor<Name>, 'limit' | 'cursor'>;
+
+interface Reading {
+  readonly signal: AbortSignal;
+  /** Called with the number of rows so far. */
+  readonly progress: (rows: number) => void;
+}
+
+/** Reads the whole file. Rejects if it does not arrive to its end. */
+export const readCSV = async <Name extends CSVOperation>(
+  operation: Name,
+  request: CSVRequest<Name>,
+  { signal, progress }: Reading,
+): Promise<Blob> => {
+  const stream = await api.csv(operation, request, { signal });
+  // The byte order mark makes Excel read UTF-8.
+  const parts: BlobPart[] = ['\ufeff'];
+  const linesUntil = createLineCount();
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts, { type: 'text/csv;charset=utf-8' });
+    parts.push(value);
+    progress(linesUntil(value) - 1);
+  }
+};
