@@ -72,18 +72,22 @@ const concernsOf = (deed: Other): readonly (string | null)[] => {
   }
 };
 
+const dayOf = (time: number): number => Math.floor(time / dayMs);
+
 const concernsOfEvent = ({ userUUID, contactUUID }: NewEvent) => [userUUID, contactUUID];
 
 /**
  * Stores what happens. To store it in few commits, events and other deeds are collected, until one concerns what another waits for: the
  * events of each user keep their places before and after its links, and what concerns different users and contacts goes together.
  */
-const createStoring = (store: Store, { account, tokens, browserTokenUUID }: SampleAccount, receivedTime: number) => {
+const createStoring = (store: Store, { account, tokens, browserTokenUUID }: SampleAccount) => {
   const askerOf = (by: Sender) => ({ account, token: tokens[by], browser: by === 'browser' });
   /** The linkIDs of links that are voided later, by their names. */
   const links = new Map<string, string>();
   const events: Record<Sender, NewEvent[]> = { browser: [], server: [] };
   let deeds: Other[] = [];
+  /** Events of a day are stored together, because they arrive together. */
+  let lastDay: number | undefined;
   /** What the waiting deeds concern. */
   const concerned = new Set<string | null>();
 
@@ -92,6 +96,8 @@ const createStoring = (store: Store, { account, tokens, browserTokenUUID }: Samp
     for (const by of ['server', 'browser'] as const) {
       const some = events[by].splice(0);
       if (some.length === 0) continue;
+      // As if they had arrived when the last of them happened: the day on which a contact was last seen is that of an arrival.
+      const receivedTime = Math.max(...some.map(({ eventTime }) => eventTime));
       const outcomes = await store.logEvents({ ...askerOf(by), receivedTime, events: some });
       const lost = outcomes.find(({ kept }) => !kept);
       if (lost) throw new Error(`an event of the sample shop was not stored: ${JSON.stringify(lost)}`);
@@ -166,8 +172,10 @@ const createStoring = (store: Store, { account, tokens, browserTokenUUID }: Samp
     async store(happening: Happening): Promise<boolean> {
       const concerns = happening.do === 'log' ? concernsOfEvent(happening.event) : concernsOf(happening);
       const isFull = events.browser.length >= mostEventsAtOnce || deeds.length >= mostDeedsAtOnce;
-      const mustWait = isFull || concerns.some((each) => each !== null && concerned.has(each));
+      const day = dayOf(happening.time);
+      const mustWait = isFull || day !== lastDay || concerns.some((each) => each !== null && concerned.has(each));
       if (mustWait) await flush();
+      lastDay = day;
       if (happening.do === 'log') {
         events[happening.by].push(happening.event);
         return mustWait;
@@ -193,7 +201,7 @@ export const fillSampleShop = async (
   const of = happenings.filter((each) => each.do === 'log').length;
   const made = await createSampleAccount(store, now - (sampleDays + 1) * dayMs);
   const { account, accountUUID, browserTokenUUID, serverTokenUUID } = made;
-  const storing = createStoring(store, made, now);
+  const storing = createStoring(store, made);
   let events = 0;
   for (const happening of happenings) {
     if (await storing.store(happening)) onProgress({ events, of });

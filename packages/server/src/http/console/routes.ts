@@ -21,6 +21,8 @@ import type { Owner, SignIn } from './sign-in.ts';
 export interface SampleShop {
   /** Fills it unless it is there; resolves with its account. */
   fill(): Promise<number>;
+  /** How much of it is filled; undefined while nothing fills it. */
+  progress(): { readonly events: number; readonly of: number } | undefined;
   isShop(accountUUID: string): boolean;
   remove(): Promise<void>;
 }
@@ -207,6 +209,17 @@ export const createConsoleAnswers = ({
     ...(sampleShop
       ? [
           post('/console/sample-shop', (c, exchange) => openSampleShop(c, exchange, sampleShop)),
+          {
+            path: '/console/sample-shop/progress',
+            route: {
+              name,
+              methods: ['GET'],
+              answer: (c, exchange) => {
+                checkLocal(c);
+                return jsonAnswer(exchange, { progress: sampleShop.progress() ?? null, status: '200' });
+              },
+            } satisfies Route,
+          },
           post('/console/sample-shop/remove', (c, exchange) => removeSampleShop(c, exchange, sampleShop)),
         ]
       : []),
