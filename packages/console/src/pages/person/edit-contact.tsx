@@ -23,13 +23,9 @@ export const EditContact = ({ contact, again, close }: EditContactProps) => {
   const [after, setAfter] = useState(before);
   const [problem, setProblem] = useState('');
   const set = (key: string, value: string) => setAfter({ ...after, [key]: value });
-  const listed = (account.value?.attr ?? []).filter(({ mergedInto }) => mergedInto === undefined);
-  const attributes = new Map([
-    ...listed.map(({ attrID, attrName }) => [attrID, attrName] as const),
-    ...contact.contactAttr.flatMap(({ attrID }) =>
-      listed.some((one) => one.attrID === attrID) ? [] : [[attrID, attrID] as const],
-    ),
-  ]);
+  const names = new Map((account.value?.attr ?? []).map(({ attrID, attrName }) => [attrID, attrName]));
+  const has = (attrID: string) => attributeKey(attrID) in after;
+  const others = (account.value?.attr ?? []).filter(({ attrID, mergedInto }) => mergedInto === undefined && !has(attrID));
   const { contactUUID } = contact;
   const save = async () => {
     const change = changeOf(before, after);
@@ -90,8 +86,24 @@ export const EditContact = ({ contact, again, close }: EditContactProps) => {
           'Status',
           statuses.map((each) => [each, each]),
         )}
-        {[...attributes].map(([attrID, name]) => text(attributeKey(attrID), name))}
+        {Object.keys(after)
+          .filter((key) => key.startsWith(attributeKey('')))
+          .map((key) => text(key, names.get(key.slice(attributeKey('').length)) ?? key))}
       </div>
+      {others.length > 0 && (
+        <select
+          aria-label="Add an attribute"
+          value=""
+          onChange={(event) => set(attributeKey(event.currentTarget.value), '')}
+        >
+          <option value="">Add an attribute …</option>
+          {others.map(({ attrID, attrName }) => (
+            <option key={attrID} value={attrID}>
+              {attrName}
+            </option>
+          ))}
+        </select>
+      )}
       {contact.tag.length > 0 && (
         <fieldset class="tag-choice">
           <legend>Tags</legend>
