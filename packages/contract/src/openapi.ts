@@ -198,7 +198,12 @@ const operationIDOf = (name: string, operation: Operation, method: Method, path:
   return `${name}${by}${at}`;
 };
 
-const descriptionOf = (name: string, { details, csv, tokens, methods, paths }: Operation, method: Method, path: string) =>
+const descriptionOf = (
+  name: string,
+  { details, csv, tokens, methods, paths }: Operation,
+  method: Method,
+  path: string,
+) =>
   [
     details,
     csv &&

@@ -17,7 +17,10 @@ test('a CSV file has each of 100,000 people once, as many as the report counts',
   const { client } = await open();
   for (let from = 0; from < people; from += perBatch)
     await client.logEvents({
-      event: Array.from({ length: perBatch }, (_, nth) => ({ eventID: 1, userUUID: `visitor-of-a-test-${from + nth}` })),
+      event: Array.from({ length: perBatch }, (_, nth) => ({
+        eventID: 1,
+        userUUID: `visitor-of-a-test-${from + nth}`,
+      })),
     });
   const request = { from: '2020-01-01' };
   const { total } = await client.reportTotals(request, { timeoutMs: 120_000 });

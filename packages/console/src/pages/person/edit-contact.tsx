@@ -25,7 +25,9 @@ export const EditContact = ({ contact, again, close }: EditContactProps) => {
   const set = (key: string, value: string) => setAfter({ ...after, [key]: value });
   const names = new Map((account.value?.attr ?? []).map(({ attrID, attrName }) => [attrID, attrName]));
   const has = (attrID: string) => attributeKey(attrID) in after;
-  const others = (account.value?.attr ?? []).filter(({ attrID, mergedInto }) => mergedInto === undefined && !has(attrID));
+  const others = (account.value?.attr ?? []).filter(
+    ({ attrID, mergedInto }) => mergedInto === undefined && !has(attrID),
+  );
   const { contactUUID } = contact;
   const save = async () => {
     const change = changeOf(before, after);
