@@ -59,6 +59,9 @@ export const attributeName = (attrID: string): string => {
   return name === attrID ? (labels.get(attrID) ?? attrID) : name;
 };
 
+/** The name of an attribute as it is in the first event of a person that has it. */
+const firstName = (attrID: string): string => `First ${attributeName(attrID).toLowerCase()} of the person`;
+
 const namesOfEvents = (kinds: unknown): string => listed([kinds].flat().map((kind) => nameOf('event', String(kind))));
 
 /** A condition in words; as JSON, if the address has something else in its place. */
@@ -71,10 +74,10 @@ export const inWords = (condition: Condition): string => {
 };
 
 const wordsOf = (condition: Condition): string => {
-  const { attrID, is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } =
-    condition;
+  const { is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } = condition;
+  const { personFirst, attrID = personFirst } = condition;
   if (attrID !== undefined) {
-    const name = attributeName(attrID);
+    const name = personFirst === undefined ? attributeName(attrID) : firstName(attrID);
     if (is !== undefined) return `${name} is ${listed(is)}`;
     if (isNot !== undefined) return `${name} is not ${listed(isNot)}`;
     if (contains !== undefined) return `${name} contains ${contains}`;
@@ -91,7 +94,7 @@ const wordsOf = (condition: Condition): string => {
     const { event: kinds, filter, atLeast } = did;
     const { attrID: origin = '', is: from } = kinds === undefined && filter ? filter : {};
     if (origin.startsWith('utm_') && from !== undefined)
-      return `came from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
+      return `ever came from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
     const often = atLeast === undefined || atLeast === 1 ? '' : ` at least ${atLeast} times`;
     const where = filter === undefined ? '' : ` where ${inWords(filter)}`;
     return `did ${kinds === undefined ? 'something' : namesOfEvents(kinds)}${often}${where}`;

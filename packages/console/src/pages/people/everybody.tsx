@@ -4,20 +4,30 @@ import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { Ago, Empty } from '../../parts/small.tsx';
-import { timezone } from '../../reading/account.ts';
-import { filterWith } from '../../reading/filter.ts';
-import { formatWhole } from '../../reading/format.ts';
+import { revenueAttrID, timezone } from '../../reading/account.ts';
+import { attributeName, filterWith } from '../../reading/filter.ts';
+import { formatWhole, moneyForms } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { range } from '../../reading/range.ts';
+import { chosenIn } from '../events/choices.tsx';
 import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
 
+type Order = 'lastTime' | 'events' | 'sum';
+
 export const Everybody = () => {
   const { from, to } = range.value;
   const usersAtLeast = query.value.get('browsers') === 'several' ? 2 : undefined;
-  const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast, limit };
+  const attrID = revenueAttrID.value;
+  const orders: Readonly<Partial<Record<Order, string>>> = {
+    lastTime: 'Last seen first',
+    events: 'Most events first',
+    ...(attrID !== undefined && { sum: `Highest ${attributeName(attrID).toLowerCase()} first` }),
+  };
+  const sort = chosenIn<Order>('sort', orders as Readonly<Record<Order, string>>);
+  const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast, attrID, sort, limit };
   const { answer, more } = usePages(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, cursor }, { signal });
     return { entries: person, nextCursor };
@@ -40,6 +50,17 @@ export const Everybody = () => {
   const tools = (
     <>
       <select
+        aria-label="Order"
+        value={sort}
+        onChange={({ currentTarget: { value } }) => setQuery({ sort: value === 'lastTime' ? null : value })}
+      >
+        {Object.entries(orders).map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <select
         aria-label="Browsers"
         value={query.value.get('browsers') ?? ''}
         onChange={(event) => setQuery({ browsers: event.currentTarget.value })}
@@ -60,7 +81,7 @@ export const Everybody = () => {
             <Empty title="Nobody in this range" />
           ) : (
             <PeopleTable
-              heads={['Browsers', 'Events', 'First', 'Last']}
+              heads={['Browsers', 'Events', ...(attrID === undefined ? [] : [attributeName(attrID)]), 'First', 'Last']}
               more={more}
               rows={people.map((person) => ({
                 id: person.contactUUID || person.userUUID,
@@ -70,6 +91,9 @@ export const Everybody = () => {
                 cells: [
                   formatWhole(person.users),
                   formatWhole(person.events),
+                  ...(attrID === undefined
+                    ? []
+                    : [person.value?.sum == null ? '–' : moneyForms.value.decimal(person.value.sum)]),
                   <Ago key="first" time={person.firstTime} />,
                   <Ago key="last" time={person.lastTime} />,
                 ],
