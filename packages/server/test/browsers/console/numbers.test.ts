@@ -137,6 +137,11 @@ interface Visits {
   readonly pages: number | null;
   readonly seconds: number | null;
 }
+/** The median time to a step, as it is written. */
+const medianOf = (step: { readonly seconds?: { readonly median: number | null } | undefined } | undefined): string => {
+  const median = step?.seconds?.median ?? null;
+  return median === null ? '' : lengthOf(median);
+};
 /** What visits are like, as the cells of a row. */
 const visitTexts = ({ visits }: { readonly visits?: Visits | undefined }): string[] =>
   visits?.bounceRate == null
@@ -371,7 +376,7 @@ const pagesOf = async (
                 count(one),
                 share(one, reached[0] ?? 0),
                 before === undefined ? '' : share(one, before) || '–',
-                step[nth]?.seconds?.median == null ? '' : lengthOf(step[nth].seconds.median),
+                medianOf(step[nth]),
                 after === undefined ? '' : count(one - after),
               ];
             }),
