@@ -22,9 +22,11 @@ export const limits = {
   rowsPerBreakdown: 1_000,
   /** Rows in the CSV file of one reportBreakdown. */
   rowsPerCSVBreakdown: 100_000,
+  /** Rows of a reportBreakdown with `interval`, and of a reportRetention with `by`. */
+  rowsOverTime: 20,
   /** `did` conditions in one filter of a report. */
   didsPerFilter: 5,
-  /** `contact` and `did` conditions in all filters of one report, those of its segments included. */
+  /** `contact`, `did` and `personFirst` conditions in all filters of one report, those of its segments included. */
   conditionsOnPeople: 20,
   /** The greatest `atLeast` and `atMost` of a `did`. */
   didTimes: 1_000_000,

@@ -25,7 +25,7 @@ export const pages: readonly PageEntry[] = [
     title: 'Live',
     key: 'l',
     icon: 'M2 10h4l2.5-6 4 12 2.5-6h3',
-    load: () => import('../pages/live.tsx').then(({ Live }) => Live),
+    load: () => import('../pages/everyone.ts').then(({ Live }) => Live),
   },
   {
     name: 'events',

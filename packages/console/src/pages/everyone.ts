@@ -1,3 +1,4 @@
-/** The pages of people, which are loaded together: who opens the list opens a person next. */
+/** The pages of people and of what they do now. They are loaded together, because most readers go from one to the next. */
+export { Live } from './live.tsx';
 export { People } from './people.tsx';
 export { Person } from './person.tsx';

@@ -59,6 +59,9 @@ export const attributeName = (attrID: string): string => {
   return name === attrID ? (labels.get(attrID) ?? attrID) : name;
 };
 
+/** The name of an attribute as it is in the first event of a person that has it. */
+const firstName = (attrID: string): string => `First ${attributeName(attrID).toLowerCase()} of the person`;
+
 const namesOfEvents = (kinds: unknown): string => listed([kinds].flat().map((kind) => nameOf('event', String(kind))));
 
 /** A condition in words; as JSON, if the address has something else in its place. */
@@ -103,7 +106,7 @@ const didWords = (did: NonNullable<Condition['did']>, verb: 'did' | 'did not do'
   const { attrID: origin = '', is: from } = event === undefined && filter ? filter : {};
   const isPlain = atLeast === undefined && atMost === undefined && withinDays === undefined;
   if (origin.startsWith('utm_') && from !== undefined && isPlain && betweenWords(times) === '')
-    return `${verb === 'did' ? 'came' : 'did not come'} from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
+    return `${verb === 'did' ? 'ever came' : 'never came'} from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
   const nothing = verb === 'did' ? 'something' : 'anything';
   const what = event === undefined ? nothing : namesOfEvents(event);
   const where = filter === undefined ? '' : ` where ${inWords(filter)}`;
@@ -130,10 +133,10 @@ const contactWords = (contact: NonNullable<Condition['contact']>): string => {
 };
 
 const wordsOf = (condition: Condition): string => {
-  const { attrID, is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } =
-    condition;
+  const { is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } = condition;
+  const { personFirst, attrID = personFirst } = condition;
   if (attrID !== undefined) {
-    const name = attributeName(attrID);
+    const name = personFirst === undefined ? attributeName(attrID) : firstName(attrID);
     if (is !== undefined) return `${name} is ${listed(is)}`;
     if (isNot !== undefined) return `${name} is not ${listed(isNot)}`;
     if (contains !== undefined) return `${name} contains ${contains}`;

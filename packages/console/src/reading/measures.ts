@@ -58,3 +58,10 @@ export const measureHeads = (): string[] =>
 
 /** The measures of some counts, in that order. */
 export const measured = (counts: Counts): number[] => measures.value.map(({ of }) => of(counts));
+
+/** A measure of some counts in words. A sum of nothing is no amount. */
+export const measureText = (
+  { name, of, forms }: Measure,
+  counts: Counts,
+  form: keyof NumberForms = 'decimal',
+): string => (name === 'revenue' && counts.value?.sum == null ? '–' : forms[form](of(counts)));

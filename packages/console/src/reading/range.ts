@@ -9,8 +9,11 @@ export const presets = {
   '7d': 'Last 7 days',
   '30d': 'Last 30 days',
   '90d': 'Last 90 days',
+  week: 'This week',
+  'last-week': 'Last week',
   month: 'This month',
   'last-month': 'Last month',
+  year: 'This year',
   '12m': 'Last 12 months',
 } as const;
 export type Preset = keyof typeof presets;
@@ -40,6 +43,7 @@ const monthOf = (day: string, months: number): string => {
   const date = new Date(`${day}T00:00:00Z`);
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1)).toISOString().slice(0, 10);
 };
+const mondayOf = (day: string): string => addDays(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7));
 export const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs;
 
 /** The day in a time zone. No locale is sure to write it like this, so it is put together. */
@@ -71,6 +75,12 @@ export const rangeOf = (name: Preset, today: string): Range => {
       return past(30);
     case '90d':
       return past(90);
+    case 'week':
+      return { name, from: mondayOf(today), to: undefined, interval: 'day' };
+    case 'last-week':
+      return { name, from: addDays(mondayOf(today), -7), to: mondayOf(today), interval: 'day' };
+    case 'year':
+      return { name, from: `${today.slice(0, 4)}-01-01`, to: undefined, interval: 'month' };
     case 'month':
       return { name, from: monthOf(today, 0), to: undefined, interval: 'day' };
     case 'last-month':

@@ -49,6 +49,10 @@ describe('a filter', () => {
       { attrID: 'amount', lessThan: -0.5 },
       { attrID: 'amount', lessThan: -0.5 },
     ],
+    [
+      { personFirst: 'utm_campaign', is: 'spring' },
+      { personFirst: 'utm_campaign', is: ['spring'] },
+    ],
     [{ segment: ' Teapot buyers ' }, { segment: 'Teapot buyers' }],
     [{ did: {} }, { did: {} }],
     [

@@ -1,7 +1,7 @@
 /**
  * The filters of reports: a closed grammar of conditions on an event. Each object is one condition, `{"and": […]}`, `{"or": […]}`,
  * `{"not": …}`, `{"event": …}`, `{"contact": …}`, `{"did": …}`, `{"segment": …}`, or an attrID with one comparison:
- * `{"attrID": "plan", "is": "pro"}`.
+ * `{"attrID": "plan", "is": "pro"}`, or that of the person's first event ever with it: `{"personFirst": "utm_campaign", "is": "spring"}`.
  */
 import * as z from 'zod';
 import { searchContactInput } from '../contact.ts';
@@ -44,8 +44,8 @@ interface Did<Segment> extends Deeds<readonly (number | string)[], Filter<Segmen
 }
 
 /**
- * A checked condition. Exactly one of and, or, not, event, contact, did, segment and attrID is there; beside attrID exactly one
- * comparison. Only a filter that may name segments, a `Filter<string>`, has `segment`.
+ * A checked condition. Exactly one of and, or, not, event, contact, did, segment, attrID and personFirst is there; beside the last two
+ * exactly one comparison. Only a filter that may name segments, a `Filter<string>`, has `segment`.
  */
 export interface Filter<Segment = never> {
   readonly and?: readonly Filter<Segment>[] | undefined;
@@ -60,6 +60,8 @@ export interface Filter<Segment = never> {
   /** The filter that is saved under this name. */
   readonly segment?: Segment | undefined;
   readonly attrID?: string | undefined;
+  /** An attrID too: compared is its value in the first event ever of the event's person that has it. */
+  readonly personFirst?: string | undefined;
   readonly is?: readonly string[] | undefined;
   readonly isNot?: readonly string[] | undefined;
   readonly contains?: string | undefined;
@@ -90,7 +92,7 @@ export interface SentFilter
   readonly isNot?: Value | readonly Value[] | undefined;
 }
 
-const forms = ['and', 'or', 'not', 'event', 'contact', 'did', 'segment', 'attrID'] as const;
+const forms = ['and', 'or', 'not', 'event', 'contact', 'did', 'segment', 'attrID', 'personFirst'] as const;
 const comparisons = ['is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan'] as const;
 
 const inner: z.ZodType<Filter<string>, SentFilter> = z.lazy(() => condition);
@@ -213,6 +215,11 @@ export const condition = z
       ),
       segment: field.described(field.segmentName.optional(), 'The filter that is saved under this name holds.'),
       attrID: field.described(field.attrID.optional(), 'The attribute to compare; with one comparison beside it.'),
+      personFirst: field.described(
+        field.attrID.optional(),
+        "The attribute to compare as it is in the first event ever of the event's person that has it, across browsers, in the report's range or not; with one comparison beside it.",
+        'utm_campaign',
+      ),
       is: values('The attribute has this value, or one of these; exactly, as text.'),
       isNot: values(
         'The attribute has another value than these, or the event does not have the attribute: the same as `not` with `is`.',
@@ -239,11 +246,12 @@ export const condition = z
     const form = forms.filter((name) => given[name] !== undefined);
     const compared = comparisons.filter((name) => given[name] !== undefined);
     const add = (message: string, ...path: string[]) => context.addIssue({ code: 'custom', message, path });
+    const isCompared = form[0] === 'attrID' || form[0] === 'personFirst';
     if (form.length === 0 && compared.length > 0) add(`${field.required} with \`${compared[0]}\``, 'attrID');
     else if (form.length !== 1) add(`must have exactly one of ${forms.join(', ')}`);
-    else if (form[0] === 'attrID' && compared.length !== 1)
-      add(`must have exactly one of ${comparisons.join(', ')} beside \`attrID\``);
-    else if (form[0] !== 'attrID' && compared.length > 0)
+    else if (isCompared && compared.length !== 1)
+      add(`must have exactly one of ${comparisons.join(', ')} beside \`${form[0]}\``);
+    else if (!isCompared && compared.length > 0)
       add(`has \`${compared[0]}\` beside \`${form[0]}\`; it belongs beside \`attrID\``);
   });
 

@@ -1,11 +1,11 @@
 /** reportPeople: who is behind a number of a report. It takes the fields of that report, and which of its numbers is meant. */
 import * as z from 'zod';
 import * as told from '../answer.ts';
-import { kindFilter, oneKindAtMost, onlyOneKind } from '../event.ts';
+import { oneKindAtMost, onlyOneKind } from '../event.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import { filter } from './filter.ts';
-import { asked, by, range, reportFunnelInput, reportRetentionInput } from './report.ts';
+import { asked, by, figures, measured, range, reportFunnelInput, reportRetentionInput } from './report.ts';
 
 const { compare: _, ...ofRange } = asked;
 const { within, per } = reportFunnelInput.shape;
@@ -28,7 +28,7 @@ const kinds = Object.keys(beside) as Kind[];
 const given = {
   by: field.described(
     field.optional(by),
-    'For a row of reportBreakdown, or with `step` of reportFunnel: its `by`.',
+    'For a row of reportBreakdown, or with `step` of reportFunnel, or with `cohort` of reportRetention: its `by`.',
     'attr:product',
   ),
   value: field.described(field.optional(field.list(groupValue, 2)), 'With `by`: the `values` of the row.', [
@@ -71,12 +71,22 @@ const given = {
 export const reportPeopleInput = z
   .object({
     ...ofRange,
-    ...kindFilter,
+    ...measured,
+    attrID: field.described(
+      measured.attrID,
+      'An attribute whose values are numbers, such as an amount: adds `value` to each person.',
+      'amount',
+    ),
     ...given,
     usersAtLeast: field.described(
       field.optional(field.integer(1, 1_000)),
       'Only people with so many users at least, such as two phones, among the events that are meant.',
       2,
+    ),
+    sort: field.described(
+      field.optional(field.oneOf(['lastTime', 'events', 'sum'])),
+      'The newest last event first (if absent), the most events first, or with `attrID` the greatest sum first, people without a number last.',
+      'sum',
     ),
     limit: field.optional(field.pageLimit(limits.peoplePerPage)),
     cursor: field.optional(field.cursor),
@@ -84,8 +94,9 @@ export const reportPeopleInput = z
   .refine(oneKindAtMost, onlyOneKind)
   .superRefine((input, context) => {
     const add = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
-    // A funnel may have groups.
-    const ofGroup = input.step !== undefined && input.by !== undefined;
+    if (input.sort === 'sum' && input.attrID === undefined) add('sort', 'by `sum` is for a request with `attrID`');
+    // Funnels and retention may have groups.
+    const ofGroup = (input.step ?? input.cohort) !== undefined && input.by !== undefined;
     const [kind, other] = kinds.filter((name) => input[name] !== undefined && !(ofGroup && name === 'by'));
     if (other !== undefined) add(other, `must not be given together with \`${kind}\``);
     for (const name of kinds) {
@@ -116,11 +127,12 @@ export const reportPeopleOutput = told.answer({
         userUUID: told.text('The user without a contact, or "".', ''),
         events: told.count('Events of this person that are meant.', 8),
         users: told.count('Users of this person among them.', 2),
+        value: figures,
         firstTime: told.isoTime('The eventTime of the first of them.'),
         lastTime: told.isoTime('The eventTime of the last of them.'),
       }),
     )
-    .describe('The people whose last event is newest first.'),
+    .describe('The people, in the order of `sort`.'),
   nextCursor: told.text(
     'The cursor of the next page; "" on the last one. Further pages count the same events, whatever is stored meanwhile.',
     '',

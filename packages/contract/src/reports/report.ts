@@ -37,7 +37,7 @@ export const asked = {
   ),
 };
 
-const measured = {
+export const measured = {
   ...kindFilter,
   attrID: field.described(
     field.optional(field.attrID),
@@ -49,6 +49,18 @@ const measured = {
 /** A figure of numbers; null where there are none. */
 const figure = (description: string, example: number) => field.described(z.number().nullable(), description, example);
 
+/** Figures of the numbers in an attribute. */
+export const figures = z
+  .object({
+    count: told.count('Events whose attribute is a number.', 40),
+    sum: figure('The sum; null when no event has a number, as in the other figures.', 1920),
+    average: figure('The average.', 48),
+    median: figure('The median: half of the numbers are below.', 36.5),
+    p95: figure('The 95th percentile.', 120),
+  })
+  .optional()
+  .describe('With `attrID`: figures of the numbers in that attribute.');
+
 const measures = {
   events: told.count('Events.', 320),
   users: told.count('Distinct users, which are browsers.', 52),
@@ -57,17 +69,28 @@ const measures = {
     'Sessions with such an event. A session is all events of one user in the range without a pause of 30 minutes.',
     61,
   ),
-  value: z
-    .object({
-      count: told.count('Events whose attribute is a number.', 40),
-      sum: figure('The sum; null when no event has a number, as in the other figures.', 1920),
-      average: figure('The average.', 48),
-      median: figure('The median: half of the numbers are below.', 36.5),
-      p95: figure('The 95th percentile.', 120),
-    })
-    .optional()
-    .describe('With `attrID`: figures of the numbers in that attribute.'),
+  value: figures,
 };
+
+const average = (description: string, example: number) =>
+  field.described(z.number().nullable(), `${description}; null when there is no session.`, example);
+/** What whole sessions are like. */
+const visits = z
+  .object({
+    bounceRate: average(
+      'The share of sessions of a single event, which is a page view: it has the attribute `path`',
+      0.4,
+    ),
+    pages: average('Page views of a session, on average', 3.2),
+    seconds: average('Seconds from the first event of a session to its last, on average', 184),
+  })
+  .optional()
+  .describe('With `visits`: what the sessions that are counted are like, with all their events in the range.');
+const askedVisits = field.described(
+  field.optional(field.oneOf(['include'])),
+  '`include` adds `visits` to the counts: bounce rate, pages and duration of the sessions that are counted.',
+  'include',
+);
 
 export const range = {
   from: told.isoTime('The beginning of the range.', '2026-11-01T00:00:00.000Z'),
@@ -96,12 +119,15 @@ const interval = {
   to: told.isoTime('The end of the interval.', '2026-11-02T00:00:00.000Z'),
 };
 
+const intervalName = field.oneOf(['hour', 'day', 'week', 'month']);
+
 export const reportTotalsInput = z
   .object({
     ...asked,
     ...measured,
+    visits: askedVisits,
     interval: field.described(
-      field.optional(field.oneOf(['hour', 'day', 'week', 'month'])),
+      field.optional(intervalName),
       'Adds `interval`: the same for each hour, day, week (from Monday) or month. The first begins at `from`, the last ends at `to`.',
       'day',
     ),
@@ -109,9 +135,9 @@ export const reportTotalsInput = z
   .refine(oneKindAtMost, onlyOneKind);
 
 export const reportTotalsOutput = answer({
-  total: z.object(measures).describe('The counts over the whole range.'),
+  total: z.object({ ...measures, visits }).describe('The counts over the whole range.'),
   interval: z
-    .array(z.object({ ...interval, ...measures }))
+    .array(z.object({ ...interval, ...measures, visits }))
     .optional()
     .describe(
       'With `interval`: the counts of each, in order, empty ones included. A user, person or session counts in each interval in which it has an event.',
@@ -121,10 +147,11 @@ export const reportTotalsOutput = answer({
 const contactWords = ['contactProfileID', 'contactTagID'] as const;
 const dimensionWords = [
   ...(['event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost', 'entryReferrerHost'] as const),
+  'firstReferrerHost',
   ...contactWords,
 ] as const;
-/** Before an attrID: the attribute of the event itself, or of the first or last event of its session that has it. */
-const attributePrefixes = ['attr:', 'first:', 'last:'] as const;
+/** Before an attrID: the attribute of the event itself, or of the first or last event of its session, or the first ever of its person, that has it. */
+const attributePrefixes = ['attr:', 'first:', 'last:', 'person:first:'] as const;
 type AttributePrefix = (typeof attributePrefixes)[number];
 /** What a breakdown is by: a word, or an attribute as a prefix and its attrID. */
 export type DimensionText = (typeof dimensionWords)[number] | `${AttributePrefix}${string}`;
@@ -147,7 +174,7 @@ const isDimension = (text: unknown): text is DimensionText => {
   return (dimensionWords as readonly string[]).includes(text);
 };
 
-const dimensionForm = `must be one or two of ${dimensionWords.join(', ')} and attr:<attrID>, first:<attrID>, last:<attrID>, separated by a comma`;
+const dimensionForm = `must be one or two of ${dimensionWords.join(', ')} and attr:<attrID>, first:<attrID>, last:<attrID>, person:first:<attrID>, separated by a comma`;
 export const by = field
   .commaSeparated<DimensionText[], DimensionText>(
     z
@@ -158,7 +185,7 @@ export const by = field
   )
   .meta({
     description:
-      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `first:utm_campaign` and `last:utm_campaign` are that attribute of the first and last event with one in the session. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are `first:path` and `last:path`. `referrerHost` is the host in the attribute `referrer`, and `entryReferrerHost` that in `first:referrer`; both are null for hosts of `accountOrigin` and of the visitor’s own machine. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each. Both are null for events of nobody, and where no listed one is.',
+      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `first:utm_campaign` and `last:utm_campaign` are that attribute of the first and last event with one in the session. `person:first:utm_campaign` is that attribute of the first event ever with one of the person, across browsers and in the range or not. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are `first:path` and `last:path`. `referrerHost` is the host in the attribute `referrer`, `entryReferrerHost` that in `first:referrer`, and `firstReferrerHost` that in `person:first:referrer`; all are null for hosts of `accountOrigin` and of the visitor’s own machine. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each. Both are null for events of nobody, and where no listed one is.',
     example: 'attr:product',
     sent: { type: 'string' },
   });
@@ -175,11 +202,29 @@ export const reportBreakdownInput = z
     ),
     limit: field.described(
       field.optional(field.pageLimit(limits.rowsPerBreakdown)),
-      'The most rows; `others` counts the events of all further ones. 100 if absent.',
+      `The most rows; \`others\` counts the events of all further ones. 100 if absent; with \`interval\` 5 if absent, and at most ${limits.rowsOverTime}.`,
       10,
     ),
+    visits: askedVisits,
+    interval: field.described(
+      field.optional(intervalName),
+      'Adds `interval` to each row: its counts for each hour, day, week (from Monday) or month.',
+      'day',
+    ),
+    conversion: field.described(
+      field.optional(field.oneOf(['include'])),
+      '`include` adds `among` to `total` and to rows: how many people have any event that meets `filter`, of whatever kind. Groups that have other events only are rows of zeros after all others, as far as `limit` allows. For a request with `eventID` or `eventName`.',
+      'include',
+    ),
   })
-  .refine(oneKindAtMost, onlyOneKind);
+  .refine(oneKindAtMost, onlyOneKind)
+  .superRefine(({ interval: ofRows, limit, conversion, eventID, eventName }, context) => {
+    const add = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
+    if (ofRows !== undefined && (limit ?? 0) > limits.rowsOverTime)
+      add('limit', `must be at most ${limits.rowsOverTime} with \`interval\``);
+    if (conversion !== undefined && (eventID ?? eventName) === undefined)
+      add('conversion', 'is for a request with `eventID` or `eventName`');
+  });
 
 const group = {
   values: z
@@ -188,13 +233,23 @@ const group = {
   eventName: told.text('With `by=event`: the present name of that kind of event.', 'Basket filled').optional(),
 };
 
+const among = told
+  .count('With `conversion`: people with any event that meets `filter`, of whatever kind.', 120)
+  .optional();
+
 export const reportBreakdownOutput = answer({
-  total: z.object(measures).describe('The counts over the whole range.'),
+  total: z.object({ ...measures, visits, among }).describe('The counts over the whole range.'),
   row: z
     .array(
       z.object({
         ...group,
         ...measures,
+        visits,
+        among,
+        interval: z
+          .array(z.object({ ...interval, ...measures }))
+          .optional()
+          .describe('With `interval`: the counts of each, in order, empty ones included.'),
       }),
     )
     .describe('The rows, sorted.'),
@@ -209,6 +264,15 @@ export const reportBreakdownOutput = answer({
 const daySeconds = 86_400;
 /** The seconds in which a funnel is gone through, if a request does not say. */
 export const funnelSeconds = 30 * daySeconds;
+
+/** Refuses a `limit` without the rows that it is about. */
+const onlyWithBy = (
+  { by: groups, limit }: { readonly by?: unknown; readonly limit?: number | undefined },
+  context: z.RefinementCtx,
+): void => {
+  if (limit !== undefined && groups === undefined)
+    context.addIssue({ code: 'custom', path: ['limit'], message: 'is for a request with `by`' });
+};
 
 export const reportFunnelInput = z
   .object({
@@ -238,12 +302,16 @@ export const reportFunnelInput = z
       'With `by`: the most rows; `others` counts all further ones. 100 if absent.',
       10,
     ),
+    times: field.described(
+      field.optional(field.oneOf(['include'])),
+      '`include` adds `seconds` to each step after the first: how long those who reached it took to it from the first step.',
+      'include',
+    ),
   })
-  .superRefine(({ by: groups, limit }, context) => {
-    if (limit !== undefined && groups === undefined)
-      context.addIssue({ code: 'custom', path: ['limit'], message: 'is for a request with `by`' });
-  });
+  .superRefine(onlyWithBy);
 
+const seconds = (description: string, example: number) =>
+  field.described(z.number().nullable(), `${description} Null when nobody reached the step.`, example);
 const reachedSteps = (description: string) =>
   z
     .array(
@@ -252,6 +320,16 @@ const reachedSteps = (description: string) =>
           'How many went through this step, and through all before it: people, or sessions with `per=session`.',
           45,
         ),
+        seconds: z
+          .object({
+            average: seconds('The average.', 5_400),
+            median: seconds('The median: half of them took less.', 1_260),
+            p95: seconds('The 95th percentile.', 86_400),
+          })
+          .optional()
+          .describe(
+            'With `times`, of steps after the first: the seconds from the first step to this one, the first time that it was reached; from the latest event with which the steps can have begun.',
+          ),
       }),
     )
     .meta({ description, example: [{ reached: 45 }, { reached: 12 }] });
@@ -268,35 +346,57 @@ export const reportFunnelOutput = answer({
     .describe('With `by`: those in no row; absent if there are none.'),
 });
 
-export const reportRetentionInput = z.object({
-  ...asked,
-  first: field.described(field.whose(field.orJSON(filter)), 'What a person does first; any event, if absent.', {
-    event: 'Signed up',
-  }),
-  back: field.described(field.whose(field.orJSON(filter)), 'What counts as coming back; any event, if absent.', {
-    event: 'Paid',
-  }),
-  interval: field.described(
-    field.optional(field.oneOf(['day', 'week', 'month'])),
-    'The length of the periods; `week` (from Monday), if absent. The first begins at `from`, the last ends at `to`.',
-    'week',
-  ),
-});
+export const reportRetentionInput = z
+  .object({
+    ...asked,
+    first: field.described(field.whose(field.orJSON(filter)), 'What a person does first; any event, if absent.', {
+      event: 'Signed up',
+    }),
+    back: field.described(field.whose(field.orJSON(filter)), 'What counts as coming back; any event, if absent.', {
+      event: 'Paid',
+    }),
+    interval: field.described(
+      field.optional(field.oneOf(['day', 'week', 'month'])),
+      'The length of the periods; `week` (from Monday), if absent. The first begins at `from`, the last ends at `to`.',
+      'week',
+    ),
+    by: field
+      .optional(by)
+      .describe(
+        'Adds `row`: the cohorts of each group, as reportBreakdown counts apart. A person belongs to the group of its first event that meets `first`; with `contactTagID`, to that of each tag.',
+      ),
+    limit: field.described(
+      field.optional(field.pageLimit(limits.rowsOverTime)),
+      `With \`by\`: the most rows, those of most people first. ${limits.rowsOverTime} if absent.`,
+      10,
+    ),
+  })
+  .superRefine(onlyWithBy);
+
+const cohorts = z
+  .array(
+    z.object({
+      from: told.isoTime('The beginning of the period.', '2026-11-02T00:00:00.000Z'),
+      to: told.isoTime('The end of the period.', '2026-11-09T00:00:00.000Z'),
+      people: told.count('People whose first event that meets `first` is in this period.', 45),
+      back: z.array(told.count('People of the cohort who came back.', 12)).meta({
+        description: 'How many of them came back after that event: in this period, in the next one, and so on.',
+        example: [12, 5],
+      }),
+    }),
+  )
+  .describe('The periods, in order, empty ones included.');
 
 export const reportRetentionOutput = answer({
-  cohort: z
-    .array(
-      z.object({
-        from: told.isoTime('The beginning of the period.', '2026-11-02T00:00:00.000Z'),
-        to: told.isoTime('The end of the period.', '2026-11-09T00:00:00.000Z'),
-        people: told.count('People whose first event that meets `first` is in this period.', 45),
-        back: z.array(told.count('People of the cohort who came back.', 12)).meta({
-          description: 'How many of them came back after that event: in this period, in the next one, and so on.',
-          example: [12, 5],
-        }),
-      }),
-    )
-    .describe('The periods, in order, empty ones included.'),
+  cohort: cohorts,
+  row: z
+    .array(z.object({ ...group, cohort: cohorts }))
+    .optional()
+    .describe('With `by`: the groups, those of most people first.'),
+  others: z
+    .object({ groups: told.count('The number of rows left out.', 12) })
+    .optional()
+    .describe('With `by`: the groups in no row; absent if there are none.'),
 });
 
 const liveList = (description: string, example: string) =>

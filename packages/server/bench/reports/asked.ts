@@ -5,8 +5,10 @@ import {
   type AskedReport,
   asked,
   asks,
+  bestCustomers,
   breakdown,
   breakdownBy,
+  breakdownOverTime,
   bySteps,
   from,
   live,
@@ -16,6 +18,7 @@ import {
   steps,
   to,
   totals,
+  visits,
   week,
 } from './report-forms.ts';
 
@@ -25,6 +28,10 @@ const paged = `${inSessions(ofMonth('path'))},
     ORDER BY user_id, session, event_time, sequence
   ),
   paged AS (SELECT h.user_id, h.session, h.person, entry FROM hits h LEFT JOIN entries n ON n.user_id = h.user_id AND n.session = h.session)`;
+
+const firstTouched = `${inSessions(ofMonth('campaign'))},
+  firsts AS (SELECT DISTINCT ON (person) person, campaign AS first FROM hits WHERE campaign IS NOT NULL ORDER BY person, event_time, sequence),
+  touched AS (SELECT h.*, first FROM hits h LEFT JOIN firsts USING (person))`;
 
 /** The reports over an account with so many contacts. The condition names every second one, which the table `chosen` holds. */
 export const reportsOver = (contacts: number) => {
@@ -53,6 +60,13 @@ export const reportsOver = (contacts: number) => {
       rows: 'paged',
       grouped: 'paged',
     }),
+    breakdownBy('first campaign of the person', [{ attrID: 'campaign', of: 'personFirst' }], ["coalesce(first, '')"], {
+      sources: firstTouched,
+      rows: 'touched',
+      grouped: 'touched',
+    }),
+    breakdownOverTime('browser', 'browser'),
+    visits(),
     asks(
       'funnel of three steps',
       900,
@@ -87,6 +101,7 @@ export const reportsOver = (contacts: number) => {
         first AS (SELECT cohort, cohort AS week, count(*) AS people FROM begun GROUP BY cohort)
         SELECT cohort, week, coalesce(first.people, 0), coalesce(back.people, 0) FROM first FULL JOIN back USING (cohort, week)`,
     ),
+    bestCustomers(),
     people('people of the month', { of: { kind: 'all' } }, `owned AS (${ofMonth()})`),
     people(
       'people who priced and did not buy',

@@ -141,6 +141,50 @@ export const people = (
       ]),
   );
 
+export const breakdownOverTime = (attrID: string, column: string) =>
+  asks(
+    `${attrID} by day`,
+    500,
+    {
+      ...asked,
+      ...{ report: 'breakdown', value: null, dimensions: [{ attrID }], offsets: [[firstTime, 0]] },
+      ...{ sort: 'people', limit: rowsOfBreakdown, edges: everyDay },
+    },
+    `WITH ${inSessions(ofMonth(column))}
+      SELECT ${column}, part_of(event_time, ${day}) AS day, ${measures} FROM hits GROUP BY ${column}, day`,
+    ({ rows }) =>
+      rows.flatMap(({ values, intervals = [] }) =>
+        intervals.flatMap((one, nth) => (one.events === 0 ? [] : [[values[0] ?? null, nth, ...cellsOf(one)]])),
+      ),
+  );
+
+export const visits = () =>
+  asks(
+    'visits',
+    500,
+    { ...asked, report: 'totals', value: null, edges: [from, to], visits: true },
+    `WITH ${inSessions(ofMonth('path'))},
+      visits AS (
+        SELECT count(*) AS events, count(path) AS pages, max(event_time) - min(event_time) AS milliseconds FROM hits GROUP BY user_id, session
+      )
+      SELECT count(*) FILTER (WHERE events = 1 AND pages = 1), sum(pages), sum(milliseconds) FROM visits`,
+    ({ total }) => (total.visits ? [[total.visits.bounces, total.visits.pages, total.visits.milliseconds]] : []),
+  );
+
+export const bestCustomers = () =>
+  asks(
+    'people by what they paid',
+    500,
+    {
+      ...{ ...asked, report: 'people', of: { kind: 'all' }, value: 'price', sort: 'sum' },
+      ...{ usersAtLeast: 0, limit: peopleOfPage, beyond: null, until: null },
+    },
+    `WITH owned AS (${ofMonth('price')})
+      SELECT person, count(price) AS purchases FROM owned WHERE price IS NOT NULL GROUP BY person
+      ORDER BY round(sum(price::numeric(12, 6)), 6) DESC, person DESC LIMIT ${peopleOfPage}`,
+    (answer) => answer.people.map(({ person, value }) => [person, value?.count ?? 0]),
+  );
+
 export const live = () => {
   const most = 10;
   const columns = { page: 'path', host: 'host', country: 'country' } as const;

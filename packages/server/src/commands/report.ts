@@ -13,7 +13,7 @@ const counts = ['events', 'users', 'people', 'sessions'] as const;
 const figures = ['sum', 'average', 'median', 'p95'] as const;
 
 const asGroups =
-  'one or two of attr:<attrID>, first:<attrID>, last:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, entryReferrerHost, contactProfileID, contactTagID';
+  'one or two of attr:<attrID>, first:<attrID>, last:<attrID>, person:first:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, entryReferrerHost, firstReferrerHost, contactProfileID, contactTagID';
 
 const addFilter = (command: Command): Command =>
   addServer(command)

@@ -29,6 +29,9 @@ const conditions: Record<string, Condition> = {
   'all of none': { and: [] },
   'any of two': { or: [{ eventIDs: [3] }, { contacts: Float64Array.of(1) }] },
   'any of none': { or: [] },
+  'people whose first value is one': { personFirst: { attrID: 'plan', is: ['pro'] } },
+  'people whose first number is great': { personFirst: { attrID: 'amount', above: 2.5 } },
+  'people who never had an attribute': { personFirst: { attrID: 'rare', exists: false } },
   'not a contact': { not: { contacts: null } },
   'not people who did something': { not: { did: { eventIDs: [3] }, atLeast: 1, atMost: null, from, to } },
 };
@@ -151,7 +154,7 @@ const worlds: Record<string, () => TestFeed> = {
   },
 };
 
-const isOfPeople = (condition: Condition): boolean => /"(contacts|did)"/.test(JSON.stringify(condition));
+const isOfPeople = (condition: Condition): boolean => /"(contacts|did|personFirst)"/.test(JSON.stringify(condition));
 const all = Object.entries(conditions);
 /**
  * Conditions that do not depend on people are the same in all worlds, and the two other worlds share the rest. `npm test` asks about

@@ -5,6 +5,8 @@ export type Condition =
   | { readonly and: readonly Condition[] }
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
+  /** What the first event of the event's person ever that has the attribute is like; of robots only if the question counts these. */
+  | { readonly personFirst: Comparison }
   /** The event belongs to one of these contacts, by their numbers; to any contact if null. */
   | { readonly contacts: Float64Array | null }
   /**
@@ -20,6 +22,10 @@ export type Condition =
     }
   /** The event is of one of these kinds. */
   | { readonly eventIDs: readonly number[] }
+  | Comparison;
+
+/** A comparison with an attribute of an event. */
+export type Comparison =
   /** The event has the attribute with one of these values (exactly). */
   | { readonly attrID: string; readonly is: readonly string[] }
   /** The value contains the text; case counts. */
@@ -79,6 +85,14 @@ export interface Measures {
     readonly median: number | null;
     readonly p95: number | null;
   };
+  /** Of the sessions that are counted, with all their events in the range, of whatever kind. Absent unless the question asks for visits. */
+  readonly visits?: {
+    /** Sessions of one event, which is a page view: it has the attribute `path`. */
+    readonly bounces: number;
+    readonly pages: number;
+    /** From the first to the last event of each, in sum. */
+    readonly milliseconds: number;
+  };
 }
 
 export interface TotalsQuestion extends Asked {
@@ -87,6 +101,7 @@ export interface TotalsQuestion extends Asked {
   readonly value: string | null;
   /** Ascending: the first is `from`, the last `to`. Two neighbours bound an interval; at most 1,000 intervals. */
   readonly edges: readonly number[];
+  readonly visits?: boolean;
 }
 export interface TotalsAnswer {
   readonly total: Measures;
@@ -115,10 +130,16 @@ export type Dimension =
   | { readonly by: 'event' }
   /** `1` (Monday) to `7`, and `0` to `23`, on the clock of the question's zone */
   | { readonly by: 'weekday' | 'hour' }
-  /** The attribute of the first or last event of the session that has it. */
-  | { readonly attrID: string; readonly of: 'first' | 'last' }
-  /** The host in the attribute `referrer`, unless it is of an own site. `entryReferrerHost`: in that of the session's first event that has one, even an empty one. */
-  | { readonly by: 'referrerHost' | 'entryReferrerHost'; readonly own: OwnSites };
+  /**
+   * The attribute of the first or last event of the session that has it. `personFirst`: of the first event of the event's person ever, in the
+   * range of the question or not; of robots only if the question counts these.
+   */
+  | { readonly attrID: string; readonly of: 'first' | 'last' | 'personFirst' }
+  /**
+   * The host in the attribute `referrer`, unless it is of an own site. `entryReferrerHost`: in that of the session's first event that has one,
+   * even an empty one. `firstReferrerHost`: in that of the person's first event that has one.
+   */
+  | { readonly by: 'referrerHost' | 'entryReferrerHost' | 'firstReferrerHost'; readonly own: OwnSites };
 
 type MeasureName = 'events' | 'users' | 'people' | 'sessions';
 
@@ -132,14 +153,25 @@ export interface BreakdownQuestion extends Asked {
   readonly sort: MeasureName;
   /** 1 to 1,000 rows; all other events are in `others`. */
   readonly limit: number;
+  readonly visits?: boolean;
+  /** Adds `intervals` to the rows; as in TotalsQuestion. */
+  readonly edges?: readonly number[];
+  /** Adds `among` to the total and the rows. Groups of none but such events are rows with zeros after all others, as far as the limit allows. */
+  readonly among?: { readonly condition: Condition | null };
 }
 /** The dimensions of groups, with the offsets of local time. */
 export type Grouping = Pick<BreakdownQuestion, 'dimensions' | 'offsets'>;
+/** `among`: people with an event in the group that meets the condition `among` of the question. */
+type MeasuresAmong = Measures & { readonly among?: number };
 export interface BreakdownAnswer {
-  readonly total: Measures;
+  readonly total: MeasuresAmong;
   /** By the measure `sort`, greatest first, then by values as bytes of UTF-8, ascending, null last. Null: the event has no such value. */
-  readonly rows: readonly (Measures & { readonly values: readonly (string | null)[] })[];
-  /** The measures of all events in no row (people and users exactly, once each); null when there are none. */
+  readonly rows: readonly (MeasuresAmong & {
+    readonly values: readonly (string | null)[];
+    /** Without visits. */
+    readonly intervals?: readonly Measures[];
+  })[];
+  /** The measures of all events in no row (people and users exactly, once each), without visits; null when there are none. */
   readonly others: (Measures & { readonly groups: number }) | null;
 }
 
@@ -153,7 +185,14 @@ export interface FunnelQuestion extends Asked {
   readonly per: 'person' | 'session';
   /** The groups of the answer's rows; at most `limit` rows, 1 to 1,000. */
   readonly groups?: Grouping & { readonly limit: number };
+  /** Adds `times`. */
+  readonly times?: boolean;
 }
+/**
+ * Of each step but the first: how long those who reached it took from the first step, in milliseconds; null when nobody did. That is measured
+ * at the first event that completes the step, from the latest event from which the steps up to it can have been gone through.
+ */
+type Times = readonly ({ readonly average: number; readonly median: number; readonly p95: number } | null)[];
 /**
  * For each step, how many went through all steps up to it: one event for each, each later than that of the step before (by eventTime, then
  * by sequence).
@@ -161,11 +200,16 @@ export interface FunnelQuestion extends Asked {
 type Reached = readonly number[];
 export interface FunnelAnswer {
   readonly steps: Reached;
+  readonly times?: Times;
   /**
    * A person belongs to the groups of its first event that meets the first step. Sorted by those who reached it, most first, then by values as
    * in BreakdownAnswer. Absent if no groups were asked for.
    */
-  readonly rows?: readonly { readonly values: readonly (string | null)[]; readonly steps: Reached }[];
+  readonly rows?: readonly {
+    readonly values: readonly (string | null)[];
+    readonly steps: Reached;
+    readonly times?: Times;
+  }[];
   /** Those in no row; absent when there are none. */
   readonly others?: { readonly groups: number; readonly steps: Reached };
 }
@@ -177,13 +221,23 @@ export interface RetentionQuestion extends Asked {
   readonly back: Condition | null;
   /** As in TotalsQuestion; at most 100 periods. */
   readonly edges: readonly number[];
+  /** The groups of the answer's rows. */
+  readonly groups?: Grouping & { readonly limit: number };
 }
+type Cohorts = readonly { readonly people: number; readonly back: readonly number[] }[];
 export interface RetentionAnswer {
   /**
    * For each period: the people whose first event that meets `first` is in it, and how many of them have a later event (by eventTime, then by
    * sequence) that meets `back` in that period, in the next one, and so on.
    */
-  readonly cohorts: readonly { readonly people: number; readonly back: readonly number[] }[];
+  readonly cohorts: Cohorts;
+  /**
+   * A person belongs to the groups of its first event that meets `first`. Sorted by people, most first, then by values as in BreakdownAnswer.
+   * Absent if no groups were asked for.
+   */
+  readonly rows?: readonly { readonly values: readonly (string | null)[]; readonly cohorts: Cohorts }[];
+  /** How many groups are in no row; absent when there are none. */
+  readonly others?: { readonly groups: number };
 }
 
 /** One group; `values` in the order of the dimensions. */
@@ -203,24 +257,37 @@ export type PeopleOf =
       FunnelQuestion,
       'steps' | 'withinMilliseconds' | 'per'
     >)
-  /** The people of a cohort (0 is the first); those of them who came back so many periods later, unless `later` is null. */
-  | ({ readonly kind: 'cohort'; readonly cohort: number; readonly later: number | null } & Pick<
-      RetentionQuestion,
-      'first' | 'back' | 'edges'
-    >);
+  /** The people of a cohort (0 is the first), with `group` in that group; those of them who came back so many periods later, unless `later` is null. */
+  | ({
+      readonly kind: 'cohort';
+      readonly cohort: number;
+      readonly later: number | null;
+      readonly group?: Group;
+    } & Pick<RetentionQuestion, 'first' | 'back' | 'edges'>);
+
+/** People are sorted by the time of their newest event, by the number of events, or by the sum of the attribute `value`. */
+export type PeopleSort = 'lastTime' | 'events' | 'sum';
 
 /** A place in the list of people. */
 export interface PeopleEnd {
-  readonly lastTime: number;
+  /** What people are sorted by; the sum to a millionth, and that of people without a number is `noSum`. */
+  readonly key: number;
   /** A contact above zero, a user without one below. */
   readonly person: number;
 }
+
+/** Below the sum of any numbers. */
+export const noSum = -1e300;
 
 export interface PeopleQuestion extends Asked {
   readonly report: 'people';
   readonly of: PeopleOf;
   /** Only people with so many users at least among their events that count; 0: all. */
   readonly usersAtLeast: number;
+  /** The attribute to sum up. */
+  readonly value?: string;
+  /** `lastTime` if absent. */
+  readonly sort?: PeopleSort;
   readonly limit: number;
   /** The page after this place; null: the first page. */
   readonly beyond: PeopleEnd | null;
@@ -228,12 +295,12 @@ export interface PeopleQuestion extends Asked {
   readonly until: number | null;
 }
 export interface PeopleAnswer {
-  /** By the newest of their events that count, newest first; all events of theirs in the range that meet the condition. */
-  readonly people: readonly (PeopleEnd & {
-    readonly events: number;
-    readonly users: number;
-    readonly firstTime: number;
-  })[];
+  /** By `sort`, the greatest and newest first; all events of theirs in the range that meet the condition. */
+  readonly people: readonly (Pick<PeopleEnd, 'person'> &
+    Pick<Measures, 'events' | 'users' | 'value'> & {
+      readonly firstTime: number;
+      readonly lastTime: number;
+    })[];
   /** Null on the last page. */
   readonly next: PeopleEnd | null;
 }

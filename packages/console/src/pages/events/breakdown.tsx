@@ -7,13 +7,14 @@ import { Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { revenueAttrID } from '../../reading/account.ts';
 import { hrefToAdd } from '../../reading/filter.ts';
-import { formatShare, formatWhole } from '../../reading/format.ts';
-import { type Counts, type Measure, measures } from '../../reading/measures.ts';
+import { formatLength, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
+import { type Counts, type Measure, measures, measureText } from '../../reading/measures.ts';
 import { useReport } from '../../reading/report.ts';
-import { isShared } from '../../reading/shared.ts';
+import { isShared, showsPart } from '../../reading/shared.ts';
 import { withoutValue } from '../../reading/without-value.ts';
 import { BarCell } from './bar-cell.tsx';
 import type { Dimension } from './dimensions.ts';
+import { OverTime } from './over-time.tsx';
 import { chosenNumber, NumberLink, type PeopleRequest, Who } from './who.tsx';
 
 /** At first, and the most that the API gives. */
@@ -29,14 +30,27 @@ interface BreakdownProps {
 }
 
 type Row = AnswerFor<'reportBreakdown'>['row'][number];
+type Further = Pick<Row, 'among' | 'visits'>;
+const visitHeads = ['Bounce rate', 'Pages per visit', 'Time per visit'];
+const visitCells = ({ visits }: Further): string[] => {
+  if (visits?.bounceRate == null) return visitHeads.map(() => '');
+  const { bounceRate, pages, seconds } = visits;
+  return [formatShare(bounceRate), plainNumbers.short(pages ?? 0), formatLength(1_000 * (seconds ?? 0))];
+};
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
-  const { by, title, label = String, condition, isOrdered } = dimension;
+  const { by, title, label = String, condition, isOrdered, isOfVisit } = dimension;
   const isWhole = query.value.get('rows') === 'all';
   const sort = measure.name === 'revenue' ? undefined : measure.name;
-  const all = { ...asked, by, sort, attrID: revenueAttrID.value };
-  const request = { ...all, limit: isWhole ? allRows : fewRows };
+  const grouped = { ...asked, by, sort, attrID: revenueAttrID.value };
+  const isConversion = asked.eventID !== undefined && by !== 'event';
+  const csvRequest = {
+    ...grouped,
+    ...(isConversion && { conversion: 'include' as const }),
+    ...(isOfVisit && { visits: 'include' as const }),
+  };
+  const request = { ...csvRequest, limit: isWhole ? allRows : fewRows };
   const heading = by === 'event' && asked.eventID === undefined ? 'Events' : `${what} by ${title.toLowerCase()}`;
   const answer = useReport({ part: 'breakdown', title: heading, operation: 'reportBreakdown', request });
   const textOf = (value: string | null) => (value === null ? withoutValue(String(by)) : label(value) || '(empty)');
@@ -46,7 +60,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
     <SaveCSV
       title="Breakdown"
       operation="reportBreakdown"
-      request={all}
+      request={csvRequest}
       count={answer.value && answer.value.row.length + (answer.value.others?.groups ?? 0)}
     />
   );
@@ -55,86 +69,111 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
     condition
       ? { href: hrefToAdd(condition(value)), hint: `Only ${text}` }
       : { href: hrefWith({ who: JSON.stringify({ value: values }) }), hint: `Show the people: ${text}` };
-  const cellsOf = (counts: Counts, number: object | undefined, text: string) =>
-    measures.value.map(({ name, of, forms }) =>
-      name === 'people' && number !== undefined ? (
-        <NumberLink key={name} count={counts.people} chosen={number} label={text} />
+  const cellsOf = (counts: Counts & Further, number: object | undefined, text: string) => [
+    ...measures.value.map((each) =>
+      each.name === 'people' && number !== undefined ? (
+        <NumberLink key={each.name} count={counts.people} chosen={number} label={text} />
       ) : (
-        forms.decimal(of(counts))
+        measureText(each, counts)
       ),
-    );
+    ),
+    ...(isConversion ? [counts.among ? formatShare(counts.people / counts.among) : ''] : []),
+    ...(isOfVisit ? visitCells(counts) : []),
+  ];
+  const isOverTime = isShared ? showsPart('over-time') : query.value.get('over') === 'time';
   return (
-    <Card title={heading} tools={tools} class="breakdown">
-      <Answered answer={answer} lines={10}>
-        {({ row, total, others }) => {
-          if (row.length === 0) return <Empty title="Nothing in this range" />;
-          const rows = row.toSorted((a, b) =>
-            isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a),
-          );
-          const ofVisit = String(by).replace(/^attr:(?=utm_)/, 'first:');
-          const isNone = rows.every((each) => valueIn(each) === null) && ofVisit !== by && !isShared;
-          const most = Math.max(...row.map(measure.of), 1);
-          return (
-            <>
-              {isNone && (
-                <p class="soft">
-                  These events name none themselves. <a href={hrefWith({ by: ofVisit })}>Show that of their visit</a>
-                </p>
-              )}
-              <Table
-                label={heading}
-                heads={[title, ...measures.value.map(({ label }) => label)]}
-                rows={[
-                  {
-                    key: 'all',
-                    cells: [<BarCell key="label" label="All" share={0} />, ...cellsOf(total, {}, 'All')],
-                  },
-                  ...rows.map((each) => {
-                    const value = valueIn(each);
-                    const text = each.eventName || textOf(value);
-                    return {
-                      key: `value ${value}`,
-                      cells: [
-                        <BarCell
-                          key="label"
-                          label={text}
-                          share={measure.of(each) / most}
-                          detail={measure.of(total) > 0 ? formatShare(measure.of(each) / measure.of(total)) : ''}
-                          {...(value !== null && !isShared && linkOf(value, each.values, text))}
-                        />,
-                        ...cellsOf(each, { value: each.values }, text),
-                      ],
-                    };
-                  }),
-                  ...(others
-                    ? [
-                        {
-                          key: 'others',
-                          cells: [
-                            isWhole || isShared ? (
-                              <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />
-                            ) : (
-                              <a key="label" class="more-rows" href={hrefWith({ rows: 'all' })}>
-                                {formatWhole(others.groups)} more
-                              </a>
-                            ),
-                            ...cellsOf(others, undefined, ''),
-                          ],
-                        },
-                      ]
-                    : []),
-                ]}
-              />
-            </>
-          );
-        }}
-      </Answered>
-      {chosen && (
-        <Who
-          title={values ? `${what}, ${title.toLowerCase()}: ${textOf(values[0] ?? null)}` : what}
-          request={{ ...asked, ...(values && { by, value: values }) }}
+    <>
+      {isOverTime && (
+        <OverTime
+          request={grouped}
+          title={heading}
+          measure={measure}
+          textOf={(row) => row.eventName || textOf(valueIn(row))}
         />
       )}
-    </Card>
+      <Card title={heading} tools={tools} class="breakdown">
+        <Answered answer={answer} lines={10}>
+          {({ row, total, others }) => {
+            if (row.length === 0) return <Empty title="Nothing in this range" />;
+            const rows = row.toSorted((a, b) =>
+              isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a),
+            );
+            const ofVisit = String(by).replace(/^attr:(?=utm_)/, 'first:');
+            const isNone = rows.every((each) => valueIn(each) === null) && ofVisit !== by && !isShared;
+            const most = Math.max(...row.map(measure.of), 1);
+            return (
+              <>
+                {isConversion && (
+                  <p class="soft">
+                    Conversion is the share of people with any event in the range who did this one. It counts people,
+                    not visits.
+                  </p>
+                )}
+                {isNone && (
+                  <p class="soft">
+                    These events name none themselves. <a href={hrefWith({ by: ofVisit })}>Show that of their visit</a>
+                  </p>
+                )}
+                <Table
+                  label={heading}
+                  heads={[
+                    title,
+                    ...measures.value.map((each) => each.label),
+                    ...(isConversion ? ['Conversion'] : []),
+                    ...(isOfVisit ? visitHeads : []),
+                  ]}
+                  rows={[
+                    {
+                      key: 'all',
+                      cells: [<BarCell key="label" label="All" share={0} />, ...cellsOf(total, {}, 'All')],
+                    },
+                    ...rows.map((each) => {
+                      const value = valueIn(each);
+                      const text = each.eventName || textOf(value);
+                      return {
+                        key: `value ${value}`,
+                        cells: [
+                          <BarCell
+                            key="label"
+                            label={text}
+                            share={measure.of(each) / most}
+                            detail={measure.of(total) > 0 ? formatShare(measure.of(each) / measure.of(total)) : ''}
+                            {...(value !== null && !isShared && linkOf(value, each.values, text))}
+                          />,
+                          ...cellsOf(each, { value: each.values }, text),
+                        ],
+                      };
+                    }),
+                    ...(others
+                      ? [
+                          {
+                            key: 'others',
+                            cells: [
+                              isWhole || isShared ? (
+                                <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />
+                              ) : (
+                                <a key="label" class="more-rows" href={hrefWith({ rows: 'all' })}>
+                                  {formatWhole(others.groups)} more
+                                </a>
+                              ),
+                              ...cellsOf(others, undefined, ''),
+                            ],
+                          },
+                        ]
+                      : []),
+                  ]}
+                />
+              </>
+            );
+          }}
+        </Answered>
+        {chosen && (
+          <Who
+            title={values ? `${what}, ${title.toLowerCase()}: ${textOf(values[0] ?? null)}` : what}
+            request={{ ...asked, ...(values && { by, value: values }) }}
+          />
+        )}
+      </Card>
+    </>
   );
 };

@@ -14,7 +14,16 @@ export interface Dimension {
   readonly condition?: (value: string) => Condition;
   /** Whether the values have an order of their own. */
   readonly isOrdered?: boolean;
+  /** Whether it describes whole visits. */
+  readonly isOfVisit?: boolean;
 }
+
+/** The attribute in the first event ever of each person that has it. */
+const firstOfPerson = (title: string, attrID: string): Dimension => ({
+  by: `person:first:${attrID}`,
+  title,
+  condition: (value) => ({ personFirst: attrID, is: [value] }),
+});
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
@@ -30,12 +39,17 @@ const words: readonly Dimension[] = [
     label: (value) => nameOf('event', value),
     condition: (value) => ({ event: [Number(value)] }),
   },
-  { by: 'entryPage', title: 'Entry page' },
-  { by: 'exitPage', title: 'Exit page' },
-  { by: 'first:utm_campaign', title: 'Campaign', condition: cameFrom('utm_campaign') },
-  { by: 'first:utm_source', title: 'Source', condition: cameFrom('utm_source') },
-  { by: 'first:utm_medium', title: 'Medium', condition: cameFrom('utm_medium') },
-  { by: 'entryReferrerHost', title: 'Referring site' },
+  { by: 'entryPage', title: 'Entry page of the visit', isOfVisit: true },
+  { by: 'exitPage', title: 'Exit page of the visit', isOfVisit: true },
+  { by: 'first:utm_campaign', title: 'Campaign of the visit', condition: cameFrom('utm_campaign'), isOfVisit: true },
+  { by: 'first:utm_source', title: 'Source of the visit', condition: cameFrom('utm_source'), isOfVisit: true },
+  { by: 'first:utm_medium', title: 'Medium of the visit', condition: cameFrom('utm_medium'), isOfVisit: true },
+  { by: 'entryReferrerHost', title: 'Referring site of the visit', isOfVisit: true },
+  firstOfPerson('First campaign of the person', 'utm_campaign'),
+  firstOfPerson('First source of the person', 'utm_source'),
+  firstOfPerson('First medium of the person', 'utm_medium'),
+  { by: 'firstReferrerHost', title: 'First referring site of the person' },
+  firstOfPerson('First page of the person', 'path'),
   { by: 'referrerHost', title: 'Referring site of the page view' },
   {
     by: 'contactTagID',

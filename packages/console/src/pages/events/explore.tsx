@@ -9,7 +9,7 @@ import { filterWith } from '../../reading/filter.ts';
 import { type Measure, measured, measureHeads, measureNamed } from '../../reading/measures.ts';
 import { comparison, range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
-import { showsPart } from '../../reading/shared.ts';
+import { isShared, showsPart } from '../../reading/shared.ts';
 import { Breakdown } from './breakdown.tsx';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
 import { dimensions } from './dimensions.ts';
@@ -56,6 +56,8 @@ const Total = ({ measure, what }: { readonly measure: Measure; readonly what: st
   );
 };
 
+const forms = { table: 'Table', time: 'Chart over time' } as const;
+
 export const Explore = () => {
   const all = dimensions();
   const dimension = all[chosenIn('by', all)];
@@ -68,6 +70,7 @@ export const Explore = () => {
       <div class="ask">
         <EventChoice label="Event" any="All events" value={event} choose={(eventID) => setQuery({ event: eventID })} />
         <ParameterChoice label="Broken down by" parameter="by" options={titles} />
+        {!isShared && <ParameterChoice label="Shown as" parameter="over" options={forms} />}
       </div>
       <Total measure={measure} what={what} />
       {dimension && showsPart('breakdown') && (

@@ -5,13 +5,15 @@ import { downloadCSV } from '../../parts/csv.ts';
 import { Empty } from '../../parts/small.tsx';
 import { account, nameOf, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
+import { formatShare } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 import { chosenIn, ParameterChoice } from './choices.tsx';
+import { byChosen, GroupChoice, GroupTable, groupsShown, ofNumber } from './group-table.tsx';
 import { StepTable } from './step-table.tsx';
 import { fewestSteps, mostSteps, Steps } from './steps.tsx';
-import { chosenNumber, Who } from './who.tsx';
+import { chosenNumber, NumberLink, Who } from './who.tsx';
 
 const hour = 3_600;
 const windows = { '30d': '30 days', '7d': '7 days', '1d': '1 day', '1h': '1 hour' } as const;
@@ -39,13 +41,14 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
     to,
     filter: filterWith(),
     timezone: timezone.value,
+    ...byChosen(),
   };
   const names = steps.map((id) => nameOf('event', id));
   const answer = useReport({
     part: 'funnel',
     title: `Funnel: ${names.join(', ')}`,
     operation: 'reportFunnel',
-    request,
+    request: { ...request, times: 'include', ...(request.by && { limit: groupsShown }) },
   });
   const unit = per === 'session' ? 'Sessions' : 'People';
   const save = () =>
@@ -65,18 +68,47 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
   return (
     <Card title="Funnel" tools={tools} class="funnel">
       <Answered answer={answer} lines={steps.length * 2}>
-        {({ step }) =>
+        {({ step, row, others }) =>
           step[0] === undefined || step[0].reached === 0 ? (
             <Empty title="Nobody did the first step in this range" />
           ) : (
-            <StepTable names={names} reached={step.map(({ reached }) => reached)} unit={unit} />
+            <>
+              <StepTable
+                names={names}
+                reached={step.map(({ reached }) => reached)}
+                medians={step.map(({ seconds }) => seconds?.median)}
+                unit={unit}
+              />
+              {row && (
+                <GroupTable
+                  label="Funnel by group"
+                  heads={[...names, 'Of the first']}
+                  others={others?.groups}
+                  rows={row.map(({ values, eventName, step: steps }) => ({
+                    values,
+                    eventName,
+                    cells: [
+                      ...steps.map(({ reached }, index) => (
+                        <NumberLink
+                          key={String(index)}
+                          count={reached}
+                          chosen={{ reached: index + 1, value: values }}
+                          label={`Step ${index + 1}, ${names[index]}`}
+                        />
+                      )),
+                      formatShare((steps.at(-1)?.reached ?? 0) / Math.max(1, steps[0]?.reached ?? 0)),
+                    ],
+                  }))}
+                />
+              )}
+            </>
           )
         }
       </Answered>
       {chosen && number !== undefined && (
         <Who
           title={`${per === 'session' ? 'People whose session reached' : 'People who reached'} step ${number}${name && `, ${name}`}${chosen.reached === undefined ? ', and not the next one' : ''}`}
-          request={{ ...request, reached: chosen.reached, dropped: chosen.dropped }}
+          request={{ ...ofNumber(request, chosen), reached: chosen.reached, dropped: chosen.dropped }}
         />
       )}
     </Card>
@@ -94,6 +126,7 @@ export const Funnel = () => {
         <div class="ask">
           <ParameterChoice label="Within" parameter="within" options={windows} />
           <ParameterChoice label="Per" parameter="per" options={units} />
+          <GroupChoice />
         </div>
       </Card>
       <Reached steps={steps} />

@@ -1,13 +1,16 @@
 /** Retention: of those who did something for the first time in a period, how many came back later. */
+import type { AnswerFor } from '@firsthand/client';
 import { setQuery } from '../../address.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { Empty } from '../../parts/small.tsx';
 import { timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
+import { formatShare, formatWhole } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
+import { byChosen, GroupChoice, GroupTable, ofNumber } from './group-table.tsx';
 import { cohortName, Triangle } from './triangle.tsx';
 import { chosenNumber, Who } from './who.tsx';
 
@@ -19,6 +22,16 @@ const laterWords = (later: number, interval: string): string => {
   if (later === 0) return `in the same ${interval}`;
   return later === 1 ? `in the next ${interval}` : `${later} ${interval}s later`;
 };
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+
+/** The share of people who came back so many periods later, of all cohorts that are old enough. */
+const sharesOf = (cohorts: AnswerFor<'reportRetention'>['cohort']): string[] =>
+  cohorts.map((_, later) => {
+    const old = cohorts.filter(({ back }) => later < back.length);
+    const people = sumOf(old.map((cohort) => cohort.people));
+    return people === 0 ? '' : formatShare(sumOf(old.map(({ back }) => back[later] ?? 0)) / people);
+  });
 
 export const Retention = () => {
   const { from, to } = range.value;
@@ -32,6 +45,7 @@ export const Retention = () => {
     to,
     filter: filterWith(),
     timezone: timezone.value,
+    ...byChosen(),
   };
   const answer = useReport({ part: 'retention', title: 'Retention', operation: 'reportRetention', request });
   const cohorts = answer.value?.cohort ?? [];
@@ -65,25 +79,45 @@ export const Retention = () => {
           choose={(eventID) => setQuery({ back: eventID })}
         />
         <ParameterChoice label="Interval" parameter="interval" options={intervals} />
+        <GroupChoice />
       </div>
       <Card title="Who came back" tools={tools} class="retention">
         <p class="soft">
-          Each row is the people whose first event was in that {interval}. Column 0 is the same {interval}; the last{' '}
+          Each row is the people whose first event was in that {interval}. “Same {interval}” is those who returned later
+          in that {interval}, which most people do within minutes; column 1 is the {interval} after it. The last{' '}
           {interval} may not be over yet.
         </p>
         <Answered answer={answer} lines={8}>
-          {({ cohort }) =>
+          {({ cohort, row, others }) =>
             cohort.every(({ people }) => people === 0) ? (
               <Empty title="Nobody in this range" />
             ) : (
-              <Triangle cohorts={cohort} interval={interval} />
+              <>
+                <Triangle cohorts={cohort} interval={interval} />
+                {row && (
+                  <GroupTable
+                    label="Retention by group"
+                    heads={[
+                      'People',
+                      `Same ${interval}`,
+                      ...cohort.slice(1).map((_, later) => `${interval} ${later + 1}`),
+                    ]}
+                    others={others?.groups}
+                    rows={row.map(({ values, eventName, cohort: own }) => ({
+                      values,
+                      eventName,
+                      cells: [formatWhole(sumOf(own.map(({ people }) => people))), ...sharesOf(own)],
+                    }))}
+                  />
+                )}
+              </>
             )
           }
         </Answered>
         {chosen?.cohort !== undefined && (
           <Who
             title={chosen.later === undefined ? since : `${since}, back ${laterWords(chosen.later, interval)}`}
-            request={{ ...request, cohort: chosen.cohort, later: chosen.later }}
+            request={{ ...ofNumber(request, chosen), cohort: chosen.cohort, later: chosen.later }}
           />
         )}
       </Card>

@@ -1,22 +1,24 @@
 /** The steps of a funnel with a bar each, as long as its share of the first. */
 import { Table } from '../../parts/table.tsx';
-import { formatShare } from '../../reading/format.ts';
+import { formatLength, formatShare } from '../../reading/format.ts';
 import { NumberLink } from './who.tsx';
 
 interface StepTableProps {
   readonly names: readonly string[];
   readonly reached: readonly number[];
+  /** The median seconds from the first step to each other one, if known. */
+  readonly medians: readonly (number | null | undefined)[];
   /** What is counted. */
   readonly unit: string;
 }
 
-export const StepTable = ({ names, reached, unit }: StepTableProps) => {
+export const StepTable = ({ names, reached, medians, unit }: StepTableProps) => {
   const [first = 0] = reached;
   const shareOf = (count: number, whole: number) => (whole === 0 ? '–' : formatShare(count / whole));
   return (
     <Table
       label="Funnel"
-      heads={['Step', unit, 'Of the first', 'Of the step before', 'Dropped after']}
+      heads={['Step', unit, 'Of the first', 'Of the step before', 'Median time', 'Dropped after']}
       rows={reached.map((count, index) => {
         const name = `Step ${index + 1}, ${names[index] ?? ''}`;
         const following = reached[index + 1];
@@ -35,6 +37,11 @@ export const StepTable = ({ names, reached, unit }: StepTableProps) => {
             <NumberLink key="reached" count={count} chosen={{ reached: index + 1 }} label={`${name}, reached`} />,
             shareOf(count, first),
             before === undefined ? '' : shareOf(count, before),
+            medians[index] == null ? (
+              ''
+            ) : (
+              <span title="From the first step">{formatLength(1_000 * medians[index])}</span>
+            ),
             following === undefined ? (
               ''
             ) : (

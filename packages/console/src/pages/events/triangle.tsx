@@ -27,8 +27,14 @@ export const Triangle = ({ cohorts, interval }: TriangleProps) => {
             <th scope="col">People</th>
             {Array.from({ length: most }, (_, later) => (
               <th key={later} scope="col">
-                <span class="unseen">{name} </span>
-                {later}
+                {later === 0 ? (
+                  `Same ${interval}`
+                ) : (
+                  <>
+                    <span class="unseen">{name} </span>
+                    {later}
+                  </>
+                )}
               </th>
             ))}
           </tr>

@@ -38,8 +38,9 @@ const attribute = (title: string, attrID: string, label?: Tab['label']): Tab => 
  * Where the sessions of people came from, of all. Only their first event has it, so a click asks for all that these people did: else it
  * would seem that nobody who came has bought anything.
  */
-const origin = (title: string, attrID: string): Tab => ({
+const origin = (title: string, what: string, attrID: string): Tab => ({
   title,
+  what: `${what} of the visit`,
   by: `first:${attrID}`,
   condition: (value) => ({ did: { filter: { attrID, is: [value] } } }),
 });
@@ -61,10 +62,16 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   sources: {
     title: 'Sources',
     tabs: {
-      referrers: { title: 'Referrers', by: 'entryReferrerHost' },
-      campaigns: origin('Campaigns', 'utm_campaign'),
-      sources: origin('Sources', 'utm_source'),
-      media: origin('Mediums', 'utm_medium'),
+      referrers: { title: 'Referrers', what: 'Referring site of the visit', by: 'entryReferrerHost' },
+      campaigns: origin('Campaigns', 'Campaign', 'utm_campaign'),
+      sources: origin('Sources', 'Source', 'utm_source'),
+      media: origin('Mediums', 'Medium', 'utm_medium'),
+      first: {
+        title: 'First touch',
+        what: 'First campaign of the person',
+        by: 'person:first:utm_campaign',
+        condition: (value) => ({ personFirst: 'utm_campaign', is: [value] }),
+      },
     },
   },
   events: {

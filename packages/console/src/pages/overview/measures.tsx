@@ -9,7 +9,7 @@ import { type Totals, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
-import { formatWhole } from '../../reading/format.ts';
+import { formatLength, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
 import { measured, measureHeads, measureNamed } from '../../reading/measures.ts';
 import { comparison, range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
@@ -32,6 +32,28 @@ const LeftOut = ({ request }: { readonly request: RequestFor<'reportTotals'> }) 
   );
 };
 
+/** What the visits of the range are like. */
+const VisitFacts = ({ totals: { total } }: { readonly totals: Totals }) => {
+  const { bounceRate, pages, seconds } = total.visits ?? {};
+  if (bounceRate == null || pages == null || seconds == null) return null;
+  return (
+    <dl class="visit-facts">
+      <div title="Visits of a single page view and nothing else.">
+        <dt>Bounce rate</dt>
+        <dd>{formatShare(bounceRate)}</dd>
+      </div>
+      <div>
+        <dt>Pages per visit</dt>
+        <dd>{plainNumbers.short(Math.round(pages * 10) / 10)}</dd>
+      </div>
+      <div title="From the first event of a visit to its last.">
+        <dt>Time per visit</dt>
+        <dd>{formatLength(1_000 * seconds)}</dd>
+      </div>
+    </dl>
+  );
+};
+
 export const Measures = () => {
   const { from, to, interval } = range.value;
   const request = {
@@ -42,6 +64,7 @@ export const Measures = () => {
     filter: filterWith(),
     attrID: revenueAttrID.value,
     timezone: timezone.value,
+    visits: 'include' as const,
   };
   const answer = useReport({ part: 'totals', title: 'Measures', operation: 'reportTotals', request });
   const chosen = measureNamed(query.value.get('measure'));
@@ -64,6 +87,7 @@ export const Measures = () => {
           {(totals) => (
             <>
               <MeasureTabs chosen={chosen} totals={totals} />
+              <VisitFacts totals={totals} />
               <TotalsPlot totals={totals} measure={chosen} interval={interval} />
             </>
           )}

@@ -4,20 +4,30 @@ import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { Ago, Empty } from '../../parts/small.tsx';
-import { timezone } from '../../reading/account.ts';
-import { filterWith } from '../../reading/filter.ts';
-import { formatWhole } from '../../reading/format.ts';
+import { revenueAttrID, timezone } from '../../reading/account.ts';
+import { attributeName, filterWith } from '../../reading/filter.ts';
+import { formatWhole, moneyForms } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { range } from '../../reading/range.ts';
+import { chosenIn } from '../events/choices.tsx';
 import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
 
+type Order = 'lastTime' | 'events' | 'sum';
+
 export const Everybody = () => {
   const { from, to } = range.value;
   const usersAtLeast = query.value.get('browsers') === 'several' ? 2 : undefined;
-  const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast };
+  const attrID = revenueAttrID.value;
+  const orders: Readonly<Partial<Record<Order, string>>> = {
+    lastTime: 'Last seen first',
+    events: 'Most events first',
+    ...(attrID !== undefined && { sum: `Highest ${attributeName(attrID).toLowerCase()} first` }),
+  };
+  const sort = chosenIn<Order>('sort', orders as Readonly<Record<Order, string>>);
+  const request = { from, to, filter: filterWith(), timezone: timezone.value, usersAtLeast, attrID, sort };
   const { answer, more } = usePages(`everybody ${JSON.stringify(request)}`, async (cursor, signal) => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
@@ -25,11 +35,22 @@ export const Everybody = () => {
   /** A count of people does not tell how many browsers each of them has. */
   const readCount = async () => {
     if (usersAtLeast !== undefined) return undefined;
-    const { usersAtLeast: _, ...counted } = request;
+    const { usersAtLeast: _, sort: __, ...counted } = request;
     return (await api.reportTotals(counted)).total.people;
   };
   const tools = (
     <>
+      <select
+        aria-label="Order"
+        value={sort}
+        onChange={({ currentTarget: { value } }) => setQuery({ sort: value === 'lastTime' ? null : value })}
+      >
+        {Object.entries(orders).map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
       <select
         aria-label="Browsers"
         value={query.value.get('browsers') ?? ''}
@@ -49,7 +70,7 @@ export const Everybody = () => {
             <Empty title="Nobody in this range" />
           ) : (
             <PeopleTable
-              heads={['Browsers', 'Events', 'First', 'Last']}
+              heads={['Browsers', 'Events', ...(attrID === undefined ? [] : [attributeName(attrID)]), 'First', 'Last']}
               more={more}
               rows={people.map((person) => ({
                 id: person.contactUUID || person.userUUID,
@@ -59,6 +80,9 @@ export const Everybody = () => {
                 cells: [
                   formatWhole(person.users),
                   formatWhole(person.events),
+                  ...(attrID === undefined
+                    ? []
+                    : [person.value?.sum == null ? '–' : moneyForms.value.decimal(person.value.sum)]),
                   <Ago key="first" time={person.firstTime} />,
                   <Ago key="last" time={person.lastTime} />,
                 ],

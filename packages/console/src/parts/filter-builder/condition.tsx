@@ -94,18 +94,19 @@ const comparisonOf = ({ exists, ...condition }: Condition): Comparison => {
 };
 
 const AttributeEditor = ({ condition, change }: EditorProps) => {
-  const { attrID = '', is, isNot, contains, lessThan, greaterThan } = condition;
+  const { attrID = '', personFirst, is, isNot, contains, lessThan, greaterThan } = condition;
+  const subject = personFirst === undefined ? { attrID } : { personFirst };
   const comparison = comparisonOf(condition);
   const compare = (chosen: Comparison) => {
     const text = String([is ?? isNot ?? contains ?? ''].flat()[0] ?? '');
     const next: Record<Comparison, Condition> = {
-      is: { attrID, is: [text] },
-      isNot: { attrID, isNot: [text] },
-      contains: { attrID, contains: text },
-      exists: { attrID, exists: true },
-      absent: { attrID, exists: false },
-      lessThan: { attrID, lessThan: Number(text) || 0 },
-      greaterThan: { attrID, greaterThan: Number(text) || 0 },
+      is: { ...subject, is: [text] },
+      isNot: { ...subject, isNot: [text] },
+      contains: { ...subject, contains: text },
+      exists: { ...subject, exists: true },
+      absent: { ...subject, exists: false },
+      lessThan: { ...subject, lessThan: Number(text) || 0 },
+      greaterThan: { ...subject, greaterThan: Number(text) || 0 },
     };
     change(next[chosen]);
   };
@@ -114,7 +115,12 @@ const AttributeEditor = ({ condition, change }: EditorProps) => {
   );
   return (
     <>
-      <AttributeInput value={attrID} change={(next) => change({ ...condition, attrID: next })} />
+      <AttributeInput
+        value={personFirst ?? attrID}
+        change={(next) =>
+          change({ ...condition, ...(personFirst === undefined ? { attrID: next } : { personFirst: next }) })
+        }
+      />
       <SelectInput
         label="Comparison"
         value={comparison}
@@ -125,17 +131,21 @@ const AttributeEditor = ({ condition, change }: EditorProps) => {
         <ValuesInput
           label="Value"
           values={is ?? isNot}
-          change={(values) => change({ attrID, [comparison]: values })}
+          change={(values) => change({ ...subject, [comparison]: values })}
           empty=""
           input={text}
         />
       )}
-      {comparison === 'contains' && text(contains ?? '', (next) => change({ attrID, contains: next }), 'Text')}
+      {comparison === 'contains' && text(contains ?? '', (next) => change({ ...subject, contains: next }), 'Text')}
       {comparison === 'lessThan' && (
-        <NumberInput label="Number" value={lessThan} change={(next = 0) => change({ attrID, lessThan: next })} />
+        <NumberInput label="Number" value={lessThan} change={(next = 0) => change({ ...subject, lessThan: next })} />
       )}
       {comparison === 'greaterThan' && (
-        <NumberInput label="Number" value={greaterThan} change={(next = 0) => change({ attrID, greaterThan: next })} />
+        <NumberInput
+          label="Number"
+          value={greaterThan}
+          change={(next = 0) => change({ ...subject, greaterThan: next })}
+        />
       )}
     </>
   );
@@ -325,6 +335,7 @@ const bodies: Readonly<Record<Kind, (props: EditorProps) => JSX.Element>> = {
   ),
   event: ({ condition, change }) => <EventsInput value={condition.event} change={(event) => change({ event })} />,
   attribute: AttributeEditor,
+  personFirst: AttributeEditor,
   contact: ContactEditor,
   segment: ({ condition, change, segments }) => (
     <SelectInput
@@ -354,7 +365,9 @@ export const ConditionEditor = ({
   const { condition, change, segments, isWithinDid = false } = props;
   const kind = kindOf(condition);
   const kinds = Object.entries(kindTitles).filter(
-    ([name]) => !(isWithinDid && (name === 'did' || name === 'didNot')) && (name !== 'segment' || segments.length > 0),
+    ([name]) =>
+      !(isWithinDid && (name === 'did' || name === 'didNot' || name === 'personFirst')) &&
+      (name !== 'segment' || segments.length > 0),
   );
   const Body = bodies[kind];
   return (

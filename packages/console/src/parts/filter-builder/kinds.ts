@@ -2,7 +2,17 @@
 import { account } from '../../reading/account.ts';
 import type { Condition } from '../../reading/filter.ts';
 
-export type Kind = 'did' | 'didNot' | 'event' | 'attribute' | 'contact' | 'segment' | 'and' | 'or' | 'not';
+export type Kind =
+  | 'did'
+  | 'didNot'
+  | 'event'
+  | 'attribute'
+  | 'personFirst'
+  | 'contact'
+  | 'segment'
+  | 'and'
+  | 'or'
+  | 'not';
 
 /** In the order of the menu. */
 export const kindTitles: Readonly<Record<Kind, string>> = {
@@ -11,6 +21,7 @@ export const kindTitles: Readonly<Record<Kind, string>> = {
   contact: 'The person is a contact with',
   event: 'The event is',
   attribute: 'The event has',
+  personFirst: 'The first event of the person has',
   segment: 'Segment',
   and: 'All of',
   or: 'Any of',
@@ -19,7 +30,7 @@ export const kindTitles: Readonly<Record<Kind, string>> = {
 
 export const kindOf = (condition: Condition): Kind => {
   if (condition.not !== undefined) return condition.not.did === undefined ? 'not' : 'didNot';
-  const kinds = ['and', 'or', 'did', 'event', 'contact', 'segment'] as const;
+  const kinds = ['and', 'or', 'did', 'event', 'contact', 'segment', 'personFirst'] as const;
   return kinds.find((kind) => condition[kind] !== undefined) ?? 'attribute';
 };
 
@@ -41,6 +52,8 @@ export const newCondition = (kind: Kind, segments: readonly string[]): Condition
       return { segment: segments[0] ?? '' };
     case 'attribute':
       return { attrID: 'path', is: [''] };
+    case 'personFirst':
+      return { personFirst: 'utm_campaign', is: [''] };
     case 'not':
       return { not: newCondition('attribute', segments) };
     default:
@@ -62,6 +75,7 @@ export const presets: readonly Preset[] = [
   { title: 'Did not do something', condition: () => newCondition('didNot', []) },
   { title: 'Came from a campaign', condition: () => ({ did: { filter: { attrID: 'utm_campaign', is: [''] } } }) },
   { title: 'Came from a source', condition: () => ({ did: { filter: { attrID: 'utm_source', is: [''] } } }) },
+  { title: 'First came from a campaign', condition: () => newCondition('personFirst', []) },
   { title: 'First seen since a day', condition: () => ({ not: { did: { to: time(daysAgo(30)) } } }) },
   { title: 'Last seen before a day', condition: () => ({ not: { did: { from: time(daysAgo(30)) } } }) },
   { title: 'Contact with a tag, profile or attribute', condition: () => ({ contact: {} }) },
@@ -77,7 +91,7 @@ const isBlank = (values: unknown): boolean => {
 
 /** Whether every field that a condition needs is filled in. */
 export const isComplete = (condition: Condition): boolean => {
-  const { and, or, not, did, event, segment, attrID, is, isNot, contains } = condition;
+  const { and, or, not, did, event, segment, personFirst, attrID = personFirst, is, isNot, contains } = condition;
   const parts = and ?? or;
   if (parts) return parts.length > 0 && parts.every(isComplete);
   if (not) return isComplete(not);

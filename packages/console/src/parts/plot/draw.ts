@@ -10,6 +10,8 @@ export interface Line {
   readonly values: readonly (number | null)[];
   /** Drawn fainter: what the other line is compared with. */
   readonly isEarlier?: boolean;
+  /** The color of one of several lines: the name of a custom property. */
+  readonly color?: string;
 }
 
 export interface Lines {
@@ -128,30 +130,34 @@ export const draw = (
     context.stroke();
   }
 
-  for (const { values, isEarlier } of lines) {
-    const color = isEarlier ? soft : leaf;
+  for (const { values, isEarlier, color: named } of lines) {
+    const color = isEarlier ? soft : named ? style.getPropertyValue(named) : leaf;
     context.strokeStyle = color;
     context.fillStyle = color;
     context.lineWidth = isEarlier ? 1.5 : 2;
     context.lineJoin = 'round';
     const runs = runsOf(values, (value, index) => ({ x: xOf(index), y: yOf(value) }));
     for (const run of runs) {
-      const [first, last] = [run[0] as Point, run.at(-1) as Point];
+      const first = run[0] as Point;
       if (run.length === 1) dot(context, first);
-      if (!isEarlier) {
+      const isUnfinished = isOpen && !isEarlier && run === runs.at(-1) && values.at(-1) !== null;
+      if (!isEarlier && !named) {
         context.globalAlpha = 0.12;
-        trace(context, [{ x: first.x, y: yOf(0) }, ...run, { x: last.x, y: yOf(0) }]);
+        // What is not over yet has no area: it would look like a fall.
+        const whole = isUnfinished ? run.slice(0, -1) : run;
+        trace(context, [{ x: first.x, y: yOf(0) }, ...whole, { x: whole.at(-1)?.x ?? first.x, y: yOf(0) }]);
         context.fill();
         context.globalAlpha = 1;
       }
-      const isUnfinished = isOpen && !isEarlier && run === runs.at(-1) && values.at(-1) !== null;
       context.setLineDash(isEarlier ? [4, 4] : []);
       trace(context, isUnfinished ? run.slice(0, -1) : run);
       context.stroke();
       if (!isUnfinished) continue;
       context.setLineDash([4, 4]);
+      context.globalAlpha = 0.6;
       trace(context, run.slice(-2));
       context.stroke();
+      context.globalAlpha = 1;
     }
     context.setLineDash([]);
     const value = marked === null ? null : values[marked];

@@ -7,8 +7,12 @@ import { Plot } from './plot.tsx';
 
 export type Totals = AnswerFor<'reportTotals'>;
 
-const tickForms = { hour: 'time', day: 'day', week: 'day', month: 'month' } as const;
-const labelForms = { hour: 'hour', day: 'weekday', week: 'weekday', month: 'month' } as const;
+/** Whether the last interval is not over yet. */
+export const isLastOpen = (intervals: readonly { readonly to: string }[]): boolean =>
+  intervals.length > 1 && (range.value.to === undefined || Date.parse(intervals.at(-1)?.to ?? '') > Date.now());
+
+export const tickForms = { hour: 'time', day: 'day', week: 'day', month: 'month' } as const;
+export const labelForms = { hour: 'hour', day: 'weekday', week: 'weekday', month: 'month' } as const;
 
 interface TotalsPlotProps {
   readonly totals: Totals;
@@ -24,7 +28,7 @@ export const TotalsPlot = ({ totals, measure: { label, of, forms }, interval }: 
     <Plot
       title={`${label} by ${interval}`}
       forms={forms}
-      isOpen={range.value.to === undefined && intervals.length > 1}
+      isOpen={isLastOpen(intervals)}
       labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
       ticks={intervals.map(({ from }) => formatTime(from, tickForms[interval]))}
       lines={[

@@ -1,11 +1,12 @@
 /** Encodes and decodes the cursors of pages: opaque to clients; inside, the name of a list and positions in it. */
 import { Refusal } from '../../refusal.ts';
+import type { PeopleEnd } from '../../reports/questions.ts';
 import type { SearchEnd } from '../../store/store.ts';
 
 /** The prefix of each list's cursors, with a version, so that a later form can be distinguished. */
 const lists = {
   events: 'e1',
-  people: 'p1',
+  people: 'p2',
   contacts: 'c2',
   contactsBySeen: 's1',
   audit: 'a1',
@@ -60,7 +61,7 @@ export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined):
 
 /** Where a list of people goes on, up to which sequence its events count, and when its first page was asked. */
 export interface PeoplePage {
-  readonly end: { readonly lastTime: number; readonly person: number };
+  readonly end: PeopleEnd;
   readonly until: number;
   readonly asked: number;
 }
@@ -71,17 +72,21 @@ const latestTime = 253_402_300_799_999;
 /** The cursor of a page of people; "" if there is none. A contact is a number above zero, a user without one below. */
 export const toPeopleCursor = (page: PeoplePage | null): string => {
   if (page === null) return encode('people', [null]);
-  const { lastTime, person } = page.end;
-  return encode('people', [lastTime, Math.abs(person), person > 0 ? 1 : 0, page.until, page.asked]);
+  const { key, person } = page.end;
+  // The key may be any number; a position is a whole one that is not negative.
+  const [low, high] = new Uint32Array(Float64Array.of(key).buffer) as unknown as [number, number];
+  return encode('people', [low, high, Math.abs(person), person > 0 ? 1 : 0, page.until, page.asked]);
 };
 
 /** As parseCursor, for a cursor of toPeopleCursor. */
 export const parsePeopleCursor = (cursor: string | undefined): PeoplePage | undefined => {
   if (cursor === undefined) return undefined;
-  const [lastTime, number, isContact, until, asked] = decode('people', cursor, 5);
-  if (lastTime == null || number == null || isContact == null || until == null) throw notOurs();
+  const [low, high, number, isContact, until, asked] = decode('people', cursor, 6);
+  if (low == null || high == null || number == null || isContact == null || until == null) throw notOurs();
   if (asked == null || asked > latestTime) throw notOurs();
-  return { end: { lastTime, person: isContact > 0 ? number : -number }, until, asked };
+  const [key = Number.NaN] = new Float64Array(Uint32Array.of(low, high).buffer);
+  if (!Number.isFinite(key)) throw notOurs();
+  return { end: { key, person: isContact > 0 ? number : -number }, until, asked };
 };
 
 /** The ends of the pages of a contact's claims, links and events; null for a list that is complete. */

@@ -15,13 +15,20 @@ export interface CSVRequest {
   readonly include?: readonly string[] | undefined;
   readonly by?: readonly string[] | undefined;
   readonly attrID?: string | undefined;
+  readonly visits?: string | undefined;
+  readonly conversion?: string | undefined;
 }
 
 /** Members that only some requests get. */
-const isLeftOut = (name: OperationName, path: string, { include = [], by = [], attrID }: CSVRequest): boolean => {
+const isLeftOut = (name: OperationName, path: string, request: CSVRequest): boolean => {
+  const { include = [], by = [], attrID, visits, conversion } = request;
+  const [member] = path.split('.');
+  if (member === 'value') return attrID === undefined;
   if (name === 'getEvent') return path === 'claimed' || (path.startsWith('why.') && !include.includes('why'));
   if (name !== 'reportBreakdown') return false;
-  return (path.startsWith('value.') && attrID === undefined) || (path === 'eventName' && !by.includes('event'));
+  if (member === 'visits') return visits === undefined;
+  if (member === 'among') return conversion === undefined;
+  return member === 'interval' || (member === 'eventName' && !by.includes('event'));
 };
 
 /** The subjects of audit entries have many members, few of which are there. */

@@ -156,7 +156,7 @@ it('sends the people of a report page by page, and waits while reports of others
     asked += 1;
     if (asked === 2) throw new Refusal('no_reports');
     const person = { person: question.beyond ? 2 : 1, events: 3, users: 1, firstTime: 1, lastTime: 2 };
-    return { people: [person], next: question.beyond ? null : { lastTime: 2, person: 1 } };
+    return { people: [person], next: question.beyond ? null : { key: 2, person: 1 } };
   };
   const [head, ...rows] = await linesOf('/report/reportPeople', { from: '2026-11-01' });
   expect(head).toContain('contactUUID,contactExternalID,contactFirstname');

@@ -59,7 +59,7 @@ export const createCSVReply = ({ store, log, isStopping }: CSVSurroundings): CSV
 
   return async (name, answering, { c, exchange, input, caller }) => {
     const { csv: { list, limit } = { list: '', limit: 0 } }: Operation = operations[name];
-    for (const field of ['limit', 'cursor'])
+    for (const field of ['limit', 'cursor', 'interval'])
       if (input[field] !== undefined) {
         const message = `\`${field}\` must be absent with \`Accept: text/csv\`, because a CSV file has all rows`;
         throw new Refusal('invalid_field', { field, message });

@@ -25,7 +25,10 @@ const worthAFile = 0.01;
 const mostCompared = 100;
 
 /** A condition that speaks of the event's person. */
-export type OfPeople = Extract<Condition, { readonly contacts: unknown } | { readonly did: unknown }>;
+export type OfPeople = Extract<
+  Condition,
+  { readonly contacts: unknown } | { readonly did: unknown } | { readonly personFirst: unknown }
+>;
 
 /**
  * Numbers name files and tables, and only grow: none of them is used twice in a process, not even for another account or after files were

@@ -31,6 +31,7 @@ const groupTabs = {
     campaigns: 'first:utm_campaign',
     sources: 'first:utm_source',
     media: 'first:utm_medium',
+    first: 'person:first:utm_campaign',
   },
   events: { kinds: 'event' },
   people: { tags: 'contactTagID', profiles: 'contactProfileID' },
@@ -44,6 +45,8 @@ const noneOf: Readonly<Record<string, string>> = {
   'first:utm_campaign': 'No campaign',
   'first:utm_source': 'No source',
   'first:utm_medium': 'No medium',
+  'person:first:utm_campaign': 'No campaign',
+  firstReferrerHost: 'Direct / none',
 };
 const groupTitles: Readonly<Record<GroupName, string>> = {
   pages: 'Pages',
@@ -89,6 +92,8 @@ const choiceArbitrary = fc.record({
     'entryPage',
     'first:utm_campaign',
     'entryReferrerHost',
+    'person:first:utm_campaign',
+    'firstReferrerHost',
   ),
   measure: fc.constantFrom('people', 'users', 'sessions', 'events', 'revenue'),
   event: fc.constantFrom(undefined, 1, 4),
@@ -116,6 +121,32 @@ const change = (now: number, before: number | undefined): string => {
   const sign = now > before ? '+' : now < before ? '−' : '±';
   return sign + roundPercent.format(Math.abs(now - before) / Math.abs(before));
 };
+
+/** A length of time in seconds, as it is written. */
+const lengthOf = (seconds: number): string => {
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1) return `${Math.max(1, Math.round(seconds))} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours >= 48) return `${Math.round(hours / 24)} days`;
+  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+};
+
+interface Visits {
+  readonly bounceRate: number | null;
+  readonly pages: number | null;
+  readonly seconds: number | null;
+}
+/** The median time to a step, as it is written. */
+const medianOf = (step: { readonly seconds?: { readonly median: number | null } | undefined } | undefined): string => {
+  const median = step?.seconds?.median ?? null;
+  return median === null ? '' : lengthOf(median);
+};
+/** What visits are like, as the cells of a row. */
+const visitTexts = ({ visits }: { readonly visits?: Visits | undefined }): string[] =>
+  visits?.bounceRate == null
+    ? ['', '', '']
+    : [share(visits.bounceRate, 1), decimal(visits.pages ?? 0), lengthOf(visits.seconds ?? 0)];
 
 const dayIn = (zone: string, time: number): string => new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(time);
 
@@ -182,6 +213,10 @@ const pagesOf = async (
   const inRange = { from, to, filter, timezone: zone };
   const seen = { ...parameters, ...filtered };
 
+  const inCurrency =
+    currency && new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' });
+  const money = (value: number): string => (inCurrency ? inCurrency.format(value) : decimal(value));
+
   const measured = async (request: RequestFor<'reportTotals'>, measures: readonly Measure[], chosen: number) => {
     const totals = await api.reportTotals({ ...request, interval: intervalOf(choice.days) });
     const [, of, written = decimal] = measures[chosen] as (typeof measures)[number];
@@ -189,7 +224,7 @@ const pagesOf = async (
       title: 'Measures',
       measures: measures.map(([label, each, write = decimal]) => [
         label,
-        write(each(totals.total)),
+        write === money && totals.total.value?.sum == null ? '–' : write(each(totals.total)),
         change(each(totals.total), totals.earlier && each(totals.earlier.total)),
       ]),
       plot: (totals.interval ?? []).map((counts, nth) => {
@@ -234,9 +269,6 @@ const pagesOf = async (
     };
   };
 
-  const inCurrency =
-    currency && new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' });
-  const money = (value: number): string => (inCurrency ? inCurrency.format(value) : decimal(value));
   const all: readonly Measure[] = hasRevenue ? [...four, ['Revenue', ({ value }) => value?.sum ?? 0, money]] : four;
   const ofRevenue = { attrID: hasRevenue ? 'amount' : undefined };
   const isOfRevenue = hasRevenue && choice.nth % 2 === 1;
@@ -285,12 +317,21 @@ const pagesOf = async (
     cards: async () => {
       const asked = { ...inRange, ...ofRevenue, eventID: event };
       const breakdown = { ...asked, by: by as RequestFor<'reportBreakdown'>['by'] };
+      const isConversion = event !== undefined && by !== 'event';
+      const isOfVisit = ['entryPage', 'first:utm_campaign', 'entryReferrerHost'].includes(by);
       const { row, total, others } = await api.reportBreakdown({
         ...breakdown,
         sort: measure === 'revenue' ? undefined : measure,
         limit: 50,
+        conversion: isConversion ? 'include' : undefined,
+        visits: isOfVisit ? 'include' : undefined,
       });
-      const cells = (counts: Totals['total']) => all.map(([, of, write = count]) => write(of(counts)));
+      type Row = Totals['total'] & { readonly among?: number | undefined };
+      const cells = (counts: Row) => [
+        ...all.map(([, of, write = count]) => (write === money && counts.value?.sum == null ? '–' : write(of(counts)))),
+        ...(isConversion ? [counts.among ? share(counts.people, counts.among) : ''] : []),
+        ...(isOfVisit ? visitTexts(counts) : []),
+      ];
       const nth = ['people', 'users', 'sessions', 'events', 'revenue'].indexOf(measure);
       const chosen = nth < all.length ? nth : 0;
       const [, of] = all[chosen] as Measure;
@@ -317,6 +358,7 @@ const pagesOf = async (
     cards: async () => {
       const { step } = await api.reportFunnel({
         ...inRange,
+        times: 'include',
         step: steps.map((id) => ({ event: [id] })),
         within: { '30d': 2_592_000, '7d': 604_800, '1d': 86_400, '1h': 3_600 }[within],
         per,
@@ -334,6 +376,7 @@ const pagesOf = async (
                 count(one),
                 share(one, reached[0] ?? 0),
                 before === undefined ? '' : share(one, before) || '–',
+                medianOf(step[nth]),
                 after === undefined ? '' : count(one - after),
               ];
             }),
@@ -389,12 +432,14 @@ const pagesOf = async (
       const { person: people } = await api.reportPeople({
         ...inRange,
         filter: segment === undefined ? filter : { segment },
+        ...ofRevenue,
         limit: 50,
       });
       const rows = people.map((one) => [
         one.contactUUID === '' ? `Visitor ${one.userUUID.slice(-6)}` : nameAndAddress(one),
         count(one.users),
         count(one.events),
+        ...(hasRevenue ? [one.value?.sum == null ? '–' : money(one.value.sum)] : []),
         ago,
         ago,
       ]);

@@ -2,7 +2,7 @@
 import type { Filter } from '@firsthand/contract/reports/filter';
 import type { DimensionText } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
-import type { Condition, UnitedIDs } from '../../../reports/questions.ts';
+import type { Comparison, Condition, UnitedIDs } from '../../../reports/questions.ts';
 import { eventIDsOfName, toEventNames } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
 import type { ContactLists } from './dimensions.ts';
@@ -75,15 +75,21 @@ const toDid = (did: NonNullable<Filter['did']>, meanings: Meanings): Condition =
 
 export const toCondition = (filter: Filter, meanings: Meanings): Condition => {
   const { kinds, contacts } = meanings;
-  const { and, or, not, event, contact, did, attrID = '', is, isNot, contains, exists, lessThan, greaterThan } = filter;
+  const { and, or, not, event, contact, did, attrID, personFirst } = filter;
   if (and) return { and: and.map((part) => toCondition(part, meanings)) };
   if (or) return { or: or.map((part) => toCondition(part, meanings)) };
   if (not) return { not: toCondition(not, meanings) };
   if (event) return ofKinds(event, kinds);
   if (contact) return { contacts: contacts.get(contact) as Float64Array | null };
   if (did) return toDid(did, meanings);
+  const { isNot, ...compared } = filter;
+  const comparison = toComparison(attrID ?? (personFirst as string), isNot ? { is: isNot } : compared);
+  const condition = attrID === undefined ? { personFirst: comparison } : comparison;
+  return isNot ? { not: condition } : condition;
+};
+
+const toComparison = (attrID: string, { is, contains, exists, lessThan, greaterThan }: Filter): Comparison => {
   if (is) return { attrID, is };
-  if (isNot) return { not: { attrID, is: isNot } };
   if (contains !== undefined) return { attrID, contains };
   if (exists !== undefined) return { attrID, exists };
   return lessThan === undefined ? { attrID, above: greaterThan as number } : { attrID, below: lessThan };

@@ -7,6 +7,7 @@ import { offsetsIn, type Range } from './ranges.ts';
 /** The contacts with each value of the dimensions that are of contacts. */
 export type ContactLists = ReadonlyMap<ContactWord, readonly ContactList[]>;
 
+const events = { 'first:': 'first', 'last:': 'last', 'person:first:': 'personFirst' } as const;
 const pages = { entryPage: 'first', exitPage: 'last' } as const;
 
 /** What dimensions mean in an account. */
@@ -19,11 +20,11 @@ export interface Surroundings {
 const toDimension = (text: DimensionText, { lists, own }: Surroundings): Dimension => {
   if (isContactWord(text)) return { lists: lists.get(text) ?? [] };
   if (text === 'entryPage' || text === 'exitPage') return { attrID: pathAttrID, of: pages[text] };
-  if (text === 'referrerHost' || text === 'entryReferrerHost') return { by: text, own };
+  if (text === 'referrerHost' || text === 'entryReferrerHost' || text === 'firstReferrerHost') return { by: text, own };
   const attribute = attributeIn(text);
   if (!attribute) return { by: text } as Dimension;
   const { prefix, attrID } = attribute;
-  return prefix === 'attr:' ? { attrID } : { attrID, of: prefix === 'first:' ? 'first' : 'last' };
+  return prefix === 'attr:' ? { attrID } : { attrID, of: events[prefix] };
 };
 
 const isOfClock = (text: DimensionText): boolean => text === 'weekday' || text === 'hour';

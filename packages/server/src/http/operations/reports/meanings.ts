@@ -29,6 +29,7 @@ export type FindMeanings = (
 const countOnPeople = (filter: Filter): number =>
   Number(filter.contact !== undefined) +
   Number(filter.did !== undefined) +
+  Number(filter.personFirst !== undefined) +
   partsOf(filter).reduce((sum, [part]) => sum + countOnPeople(part), 0);
 
 /** Reads them before the question is asked, so that a report holds every change that was answered. Throws Refusal. */
@@ -39,7 +40,7 @@ export const createFindMeanings = (store: Known, ask: Pick<Ask, 'prepare'>): Fin
     if (onPeople > limits.conditionsOnPeople)
       throw new Refusal('invalid_field', {
         field: 'filter',
-        message: `The filters of a report have at most ${limits.conditionsOnPeople} conditions on people (\`contact\`, \`did\`) together; these have ${onPeople}.`,
+        message: `The filters of a report have at most ${limits.conditionsOnPeople} conditions on people (\`contact\`, \`did\`, \`personFirst\`) together; these have ${onPeople}.`,
       });
     const events = await store.listCatalogue({ account, kind: 'event' });
     const united = toUnitedIDs(events, await store.listCatalogue({ account, kind: 'attr' }));

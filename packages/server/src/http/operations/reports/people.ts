@@ -38,8 +38,7 @@ const meantBy = (input: Input, range: Range, meanings: Meanings & Surroundings):
       ...(group && { group }),
     };
   }
-  if (group) return { kind: 'group', ...group };
-  if (cohort === undefined) return { kind: 'all' };
+  if (cohort === undefined) return group ? { kind: 'group', ...group } : { kind: 'all' };
   const { first, back, interval = 'week', later = null } = input;
   return {
     kind: 'cohort',
@@ -48,10 +47,11 @@ const meantBy = (input: Input, range: Range, meanings: Meanings & Surroundings):
     edges: edgesWithin(range, interval, meanings.zone, limits.periodsPerRetention),
     cohort: cohort - 1,
     later,
+    ...(group && { group }),
   };
 };
 
-type Named = Omit<AnswerOf<'reportPeople'>['person'][number], 'events' | 'users' | 'firstTime' | 'lastTime'>;
+type Named = Omit<AnswerOf<'reportPeople'>['person'][number], 'events' | 'users' | 'value' | 'firstTime' | 'lastTime'>;
 
 const noFields = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
 
@@ -94,6 +94,8 @@ export const createPeopleAnswer = (
         ...unitedIn(meanings),
         of: meantBy(input, range, { ...meanings, zone, own: ownSitesOf(caller.access.accountOrigin) }),
         usersAtLeast: input.usersAtLeast ?? 0,
+        ...(input.attrID !== undefined && { value: input.attrID }),
+        ...(input.sort && { sort: input.sort }),
         limit: input.limit ?? 100,
         beyond: page?.end ?? null,
         until: page?.until ?? null,

@@ -112,13 +112,19 @@ describe('every report', () => {
       'reportBreakdown',
       { by: 'plan' },
       'by[0]',
-      'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost, entryReferrerHost, contactProfileID, contactTagID and',
+      'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost, entryReferrerHost, firstReferrerHost, contactProfileID, contactTagID and',
     ],
     ['reportBreakdown', { by: 'attr:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'first:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'event,hour,weekday' }, 'by', 'must be one or two of'],
     ['reportBreakdown', { by: 'hour,hour' }, 'by', 'must not name the same twice'],
     ['reportBreakdown', { by: 'event', limit: 1_001 }, 'limit', 'from 1 to 1000'],
+    ['reportBreakdown', { by: 'event', limit: 21, interval: 'day' }, 'limit', 'must be at most 20 with `interval`'],
+    ['reportBreakdown', { by: 'event', conversion: 'include' }, 'conversion', 'is for a request with `eventID` or'],
+    ['reportBreakdown', { by: 'person:first:' }, 'by[0]', 'must be one or two of'],
+    ['reportPeople', { sort: 'sum' }, 'sort', 'by `sum` is for a request with `attrID`'],
+    ['reportRetention', { limit: 5 }, 'limit', 'is for a request with `by`'],
+    ['reportTotals', { filter: { personFirst: 'plan' } }, 'filter', 'must have exactly one of is, isNot, contains'],
     ['reportBreakdown', { by: 'hour', from: 0, to: '2100-01-01' }, 'by', 'at most 100 years'],
     ['reportFunnel', {}, 'step', 'is required'],
     ['reportFunnel', { step: [{ event: 1 }] }, 'step', 'must hold at least two filters'],
@@ -263,9 +269,65 @@ describe('reportBreakdown', () => {
       ],
     ],
     ['attr:__proto__', [{ attrID: '__proto__' }]],
+    [
+      'person:first:utm_campaign,firstReferrerHost',
+      [
+        { attrID: 'utm_campaign', of: 'personFirst' },
+        { by: 'firstReferrerHost', own: { hosts: ['localhost', '127.0.0.1', '[::1]'], suffixes: ['.localhost'] } },
+      ],
+    ],
   ])('asks by %s', async (by, dimensions) => {
     expect(await questionsOf('reportBreakdown', { by })).toEqual([
       { ...asked, report: 'breakdown', value: null, dimensions, offsets: [[begin, 0]], sort: 'people', limit: 100 },
+    ]);
+  });
+
+  it('asks for people by their first event, and answers conversion, intervals and visits', async () => {
+    const filter = {
+      and: [
+        { personFirst: 'utm_source', isNot: 'news' },
+        { personFirst: 'plan', lessThan: 3 },
+      ],
+    };
+    const condition = {
+      and: [
+        { not: { personFirst: { attrID: 'utm_source', is: ['news'] } } },
+        { personFirst: { attrID: 'plan', below: 3 } },
+      ],
+    };
+    const request = {
+      by: 'attr:plan',
+      filter,
+      eventName: 'Paid',
+      interval: 'day',
+      visits: 'include',
+      conversion: 'include',
+    };
+    answer = async () => ({
+      total: { ...counts, sessions: 4, visits: { bounces: 1, pages: 6, milliseconds: 10_000 }, among: 9 },
+      rows: [
+        {
+          values: ['pro'],
+          ...{ ...counts, sessions: 0 },
+          visits: { bounces: 0, pages: 0, milliseconds: 0 },
+          intervals: [counts],
+          among: 3,
+        },
+      ],
+      others: null,
+    });
+    const { body } = await ask('reportBreakdown', { ...november, to: '2026-11-02', ...request });
+    const [{ question } = {}] = reports.asked;
+    expect(question).toMatchObject({
+      condition: { and: [{ eventIDs: [9] }, condition] },
+      ...{ among: { condition }, visits: true, limit: 5, edges: [begin, middle] },
+    });
+    expect(body.total).toMatchObject({ among: 9, visits: { bounceRate: 0.25, pages: 1.5, seconds: 2.5 } });
+    expect(body.row).toMatchObject([
+      {
+        ...{ values: ['pro'], among: 3, visits: { bounceRate: null, pages: null, seconds: null } },
+        interval: [{ from: '2026-11-01T00:00:00.000Z', to: '2026-11-02T00:00:00.000Z', ...counts }],
+      },
     ]);
   });
 
@@ -451,7 +513,7 @@ describe('reportPeople', () => {
     [{ by: 'event' }, 'value', 'must have a value for each part of `by`'],
     [{ by: 'event,hour', value: ['7'] }, 'value', 'must have a value for each part of `by`'],
     [{ by: 'event', value: [['7']] }, 'value[0]', 'must be a text of at most 2,048 characters'],
-    [{ by: 'event', value: ['7'], cohort: 1 }, 'cohort', 'must not be given together with `by`'],
+    [{ by: 'event', cohort: 1 }, 'value', 'must have a value for each part of `by`'],
     [{ step }, 'reached', 'or `dropped` is required with `step`'],
     [{ step, reached: 1, by: 'event' }, 'value', 'must have a value for each part of `by`'],
     [{ step, reached: 1, by: 'event', value: ['7'], cohort: 1 }, 'cohort', 'must not be given together with `step`'],
@@ -470,6 +532,18 @@ describe('reportPeople', () => {
     expect(said).toContain(message);
   });
 
+  it('sorts people by the sum of an attribute, and continues after one', async () => {
+    const next = { key: -0.1, person: -7 };
+    answer = async () => ({ people: [], next });
+    const request = { ...november, attrID: 'amount', sort: 'sum' };
+    const { body } = await ask('reportPeople', request);
+    await ask('reportPeople', { ...request, cursor: body.nextCursor });
+    expect(reports.asked.map(({ question }) => question)).toMatchObject([
+      { value: 'amount', sort: 'sum', beyond: null },
+      { value: 'amount', sort: 'sum', beyond: next },
+    ]);
+  });
+
   it('names contacts and users, page by page', async () => {
     const userUUID = 'a-browser-of-nobody';
     const ofAnn = 'a-browser-of-ann-lemon';
@@ -482,7 +556,7 @@ describe('reportPeople', () => {
     const owner = fed.find(({ owner: contact }) => contact)?.owner as number;
     const user = fed.find(({ owner: contact }) => !contact)?.user as number;
     const times = { events: 1, users: 1, firstTime: begin, lastTime: middle };
-    const next = { lastTime: middle, person: -user };
+    const next = { key: middle, person: -user };
     answer = async () => ({
       people: [
         { person: owner, ...times },

@@ -5,9 +5,12 @@ import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/r
 import type {
   AnswerTo,
   BreakdownQuestion,
+  FunnelAnswer,
   FunnelQuestion,
+  Measures,
   Question,
   Reports,
+  RetentionAnswer,
   RetentionQuestion,
   TotalsQuestion,
 } from '../../../reports/questions.ts';
@@ -57,17 +60,29 @@ const intervalsOf = <Counted>(edges: readonly number[], counted: readonly Counte
     ...one,
   }));
 
+/** The averages of visits in the place of their sums. */
+const withAverages = <Counted extends Measures>({ visits, ...counts }: Counted) => {
+  if (!visits) return counts;
+  const ofEach = (sum: number): number | null => (counts.sessions === 0 ? null : sum / counts.sessions);
+  const { bounces, pages, milliseconds } = visits;
+  return {
+    ...counts,
+    visits: { bounceRate: ofEach(bounces), pages: ofEach(pages), seconds: ofEach(milliseconds / 1_000) },
+  };
+};
+
 const totals: Translation<'reportTotals', TotalsQuestion> = {
-  toQuestion: ({ interval, attrID = null }, range, { zone, spareIntervals }) => ({
+  toQuestion: ({ interval, attrID = null, visits }, range, { zone, spareIntervals }) => ({
     report: 'totals',
     value: attrID,
     edges: interval
       ? edgesWithin(range, interval, zone, limits.intervalsPerReport - spareIntervals)
       : [range.from, range.to],
+    ...(visits && { visits: true }),
   }),
   toAnswer: ({ total, intervals }, { input: { interval }, question: { edges } }) => ({
-    total,
-    ...(interval && { interval: intervalsOf(edges, intervals) }),
+    total: withAverages(total),
+    ...(interval && { interval: intervalsOf(edges, intervals.map(withAverages)) }),
   }),
 };
 
@@ -76,51 +91,87 @@ const namedGroup = (values: readonly (string | null)[], by: readonly DimensionTe
   return { values: [...values], ...(ofEvent >= 0 && { eventName: nameOf(values[ofEvent] as string) }) };
 };
 
+/** The rows of a breakdown over time, if a request does not say. */
+const rowsOverTime = 5;
+
 const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
-  toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, surroundings) => ({
+  toQuestion: (
+    { by, attrID = null, sort = 'people', interval, limit, visits, conversion, filter },
+    range,
+    surroundings,
+  ) => ({
     report: 'breakdown',
     value: attrID,
     ...toGrouping(by, range, surroundings),
     sort,
-    limit,
+    limit: limit ?? (interval ? rowsOverTime : 100),
+    ...(visits && { visits: true }),
+    ...(interval && {
+      edges: edgesWithin(range, interval, surroundings.zone, limits.intervalsPerReport - surroundings.spareIntervals),
+    }),
+    ...(conversion && { among: { condition: filter ? toCondition(filter, surroundings) : null } }),
   }),
-  toAnswer: ({ total, rows, others }, { input: { by }, kinds }) => ({
-    total,
-    row: rows.map(({ values, ...counts }) => ({ ...namedGroup(values, by, kinds), ...counts })),
+  toAnswer: ({ total, rows, others }, { input: { by }, question: { edges = [] }, kinds }) => ({
+    total: withAverages(total),
+    row: rows.map(({ values, intervals, ...counts }) => ({
+      ...namedGroup(values, by, kinds),
+      ...withAverages(counts),
+      ...(intervals && { interval: intervalsOf(edges, intervals) }),
+    })),
     ...(others && { others }),
   }),
 };
 
-const toSteps = (steps: readonly number[]) => steps.map((reached) => ({ reached }));
+const toSeconds = (milliseconds: number | undefined) => (milliseconds === undefined ? null : milliseconds / 1_000);
+const toSteps = ({ steps, times }: Pick<FunnelAnswer, 'steps' | 'times'>) =>
+  steps.map((reached, step) => {
+    if (!times || step === 0) return { reached };
+    const { average, median, p95 } = times[step - 1] ?? {};
+    return { reached, seconds: { average: toSeconds(average), median: toSeconds(median), p95: toSeconds(p95) } };
+  });
 
 const funnel: Translation<'reportFunnel', FunnelQuestion> = {
-  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100 }, range, surroundings) => ({
+  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100, times }, range, surroundings) => ({
     report: 'funnel',
     steps: step.map((one) => toCondition(one, surroundings)),
     withinMilliseconds: within * 1_000,
     per,
     ...(by && { groups: { ...toGrouping(by, range, surroundings), limit } }),
+    ...(times && { times: true }),
   }),
-  toAnswer: ({ steps, rows, others }, { input: { by = [] }, kinds }) => ({
-    step: toSteps(steps),
-    ...(rows && { row: rows.map((row) => ({ ...namedGroup(row.values, by, kinds), step: toSteps(row.steps) })) }),
-    ...(others && { others: { groups: others.groups, step: toSteps(others.steps) } }),
+  toAnswer: ({ rows, others, ...total }, { input: { by = [] }, kinds }) => ({
+    step: toSteps(total),
+    ...(rows && { row: rows.map((row) => ({ ...namedGroup(row.values, by, kinds), step: toSteps(row) })) }),
+    ...(others && { others: { groups: others.groups, step: toSteps(others) } }),
   }),
 };
 
 const retention: Translation<'reportRetention', RetentionQuestion> = {
-  toQuestion: ({ first, back, interval = 'week' }, range, { zone, own, spareIntervals, ...meanings }) => ({
+  toQuestion: (
+    { first, back, interval = 'week', by, limit = limits.rowsOverTime },
+    range,
+    { spareIntervals, ...surroundings },
+  ) => ({
     report: 'retention',
-    first: first ? toCondition(first, meanings) : null,
-    back: back ? toCondition(back, meanings) : null,
-    edges: edgesWithin(range, interval, zone, limits.periodsPerRetention - spareIntervals),
+    first: first ? toCondition(first, surroundings) : null,
+    back: back ? toCondition(back, surroundings) : null,
+    edges: edgesWithin(range, interval, surroundings.zone, limits.periodsPerRetention - spareIntervals),
+    ...(by && { groups: { ...toGrouping(by, range, surroundings), limit } }),
   }),
-  toAnswer: ({ cohorts }, { question: { edges } }) => ({
-    cohort: intervalsOf(
-      edges,
-      cohorts.map(({ people, back }) => ({ people, back: [...back] })),
-    ),
-  }),
+  toAnswer: ({ cohorts, rows, others }, { input: { by = [] }, question: { edges }, kinds }) => {
+    const toCohorts = (list: RetentionAnswer['cohorts']) =>
+      intervalsOf(
+        edges,
+        list.map(({ people, back }) => ({ people, back: [...back] })),
+      );
+    return {
+      cohort: toCohorts(cohorts),
+      ...(rows && {
+        row: rows.map((row) => ({ ...namedGroup(row.values, by, kinds), cohort: toCohorts(row.cohorts) })),
+      }),
+      ...(others && { others: { groups: others.groups } }),
+    };
+  },
 };
 
 const translations = {

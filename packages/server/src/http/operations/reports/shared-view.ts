@@ -35,8 +35,8 @@ const parametersOfPages = ['range', 'from', 'to', 'compare', 'tab', 'measure', '
 const parametersOf: Readonly<Record<SharedOperation, readonly string[]>> = {
   reportTotals: ['event'],
   reportBreakdown: ['event', 'by'],
-  reportFunnel: ['steps', 'within', 'per'],
-  reportRetention: ['first', 'back', 'interval'],
+  reportFunnel: ['steps', 'within', 'per', 'group'],
+  reportRetention: ['first', 'back', 'interval', 'group'],
 };
 const longestValue = 128;
 

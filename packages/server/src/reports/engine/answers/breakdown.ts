@@ -1,20 +1,100 @@
 /** Breakdowns: the measures of groups of events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { BreakdownAnswer, BreakdownQuestion } from '../../questions.ts';
+import type { BreakdownAnswer, BreakdownQuestion, Measures } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { clause, name, sql } from '../sql.ts';
-import { run } from '../statements.ts';
+import { clause, list, name, type SQL, sql } from '../sql.ts';
+import { type Row, run } from '../statements.ts';
+import { countGroups, type WriteHits } from './counting.ts';
+import { describeVisits } from './described-visits.ts';
 import { countFirstGroups } from './first-groups.ts';
-import { inOrderOf, keysOf, prepareGroups, sameGroup, valuesIn } from './groups.ts';
+import { inOrderOf, keysOf, type PreparedGroups, prepareGroups, sameGroup, valuesIn } from './groups.ts';
+import { prepareIntervals } from './intervals.ts';
 import { summedUp, toMeasures } from './measures.ts';
+
+/** The first groups: the columns of their keys, and a query of these with their `rank` from 1. */
+interface Ranked {
+  readonly keys: readonly string[];
+  readonly rows: readonly Row[];
+  readonly table: SQL;
+}
+
+/** The measures of each of the first groups in each interval. */
+const countIntervals = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: BreakdownQuestion,
+  { write, sessions, edges, keys, rows, table }: PreparedGroups & Ranked & { readonly edges: readonly number[] },
+): Promise<Measures[][]> => {
+  const intervals = await prepareIntervals(connection, source, question, edges);
+  const ofRanked = (events: SQL): SQL =>
+    intervals.within(
+      sql`SELECT h.* EXCLUDE (${list(keys.map(name))}), t.rank FROM ${events} h JOIN ${table} t ON ${sameGroup(keys)}`,
+    );
+  const hits: WriteHits = (wanted) => ofRanked(write(wanted, (scope) => ({ slot: intervals.slotOf(scope) })));
+  const events = rows.reduce((sum, row) => sum + Number(row.events), 0);
+  await countGroups(connection, source, question, {
+    keys: ['rank', 'interval'],
+    size: { groups: rows.length * intervals.count, events },
+    sessions,
+    hits,
+  });
+  const byPlace = (counted: readonly Row[]) =>
+    new Map(counted.map((row) => [(Number(row.rank) - 1) * intervals.count + Number(row.interval), row]));
+  const counted = byPlace(await run(connection, sql`SELECT * FROM groups`));
+  const { value } = question;
+  const numbered = (attrID: string) =>
+    ofRanked(write({ sequence: true }, (scope) => ({ slot: intervals.slotOf(scope), number: scope.number(attrID) })));
+  const valued =
+    value === null
+      ? null
+      : byPlace(
+          await run(
+            connection,
+            sql`SELECT rank, "interval", ${summedUp} FROM ${numbered(value)} WHERE number IS NOT NULL GROUP BY rank, "interval"`,
+          ),
+        );
+  return rows.map((_, index) =>
+    Array.from({ length: intervals.count }, (_, interval) => {
+      const place = index * intervals.count + interval;
+      return toMeasures(counted.get(place), valued === null ? null : valued.get(place), null);
+    }),
+  );
+};
+
+/** How many people each of the first groups has with an event that meets `among`, and at most `more` groups that have no other events. */
+const countAmong = async (
+  connection: DuckDBConnection,
+  { write, keys, rows, table }: PreparedGroups & Ranked,
+  more: number,
+) => {
+  const columns = list(keys.map(name));
+  const events = write({ person: true, among: true });
+  await run(
+    connection,
+    sql`CREATE TEMP TABLE among AS SELECT ${columns}, count(DISTINCT person) AS among FROM ${events} GROUP BY ${columns}`,
+  );
+  const [total] = await run(connection, sql`SELECT count(DISTINCT person) AS among FROM ${events}`);
+  const found = await run(connection, sql`SELECT rank, among FROM among h JOIN ${table} t ON ${sameGroup(keys)}`);
+  const byRank = new Map(found.map((row) => [Number(row.rank), Number(row.among)]));
+  const empty = await run(
+    connection,
+    sql`SELECT * FROM among h ANTI JOIN sizes t ON ${sameGroup(keys)} ORDER BY among DESC, ${inOrderOf(keys)} LIMIT ${more}`,
+  );
+  return {
+    total: Number(total?.among),
+    rows: rows.map((_, index) => byRank.get(index + 1) ?? 0),
+    empty: empty.map((row) => ({ values: valuesIn(row, keys), among: Number(row.among) })),
+  };
+};
 
 export const answerBreakdown = async (
   connection: DuckDBConnection,
   source: Source,
   question: BreakdownQuestion,
 ): Promise<BreakdownAnswer> => {
-  const { dimensions, value, sort } = question;
-  const { sessions, write, isRepeated, bySession } = await prepareGroups(connection, source, question);
+  const { dimensions, value, sort, edges, limit } = question;
+  const groups = await prepareGroups(connection, source, question);
+  const { sessions, write, isRepeated, bySession } = groups;
   const keys = keysOf(dimensions);
   const order = clause`${name(sort)} DESC, ${inOrderOf(keys)}`;
   const { total, rows, further, others } = await countFirstGroups(connection, source, question, {
@@ -45,12 +125,33 @@ export const answerBreakdown = async (
     valued === null
       ? null
       : valued.find((row) => row.total === ofTotal && (row.rank === null ? null : Number(row.rank)) === rank);
+  const hits = sql`SELECT session, rank FROM ${write({ session: true })} h LEFT JOIN ${ranked} t ON ${sameGroup(keys)}`;
+  const visits = question.visits
+    ? await describeVisits(connection, source, question, { sessions, keys: ['rank'], hits })
+    : null;
+  const visitsOf = (rank: number) => (visits === null ? null : visits.groups.find((row) => Number(row.rank) === rank));
+  const first: Ranked = { keys, rows, table: ranked };
+  const intervals = edges && (await countIntervals(connection, source, question, { ...groups, ...first, edges }));
+  const among = question.among && (await countAmong(connection, { ...groups, ...first }, limit - rows.length));
+  const nothing = toMeasures(undefined, value === null ? null : undefined, question.visits ? undefined : null);
   return {
-    total: toMeasures(total, valuedOf(null, 1)),
-    rows: rows.map((row, index) => ({
-      values: valuesIn(row, keys),
-      ...toMeasures(row, valuedOf(index + 1)),
-    })),
-    others: further === 0 ? null : { groups: further, ...toMeasures(others, valuedOf(null)) },
+    total: {
+      ...toMeasures(total, valuedOf(null, 1), visits === null ? null : visits.total),
+      ...(among && { among: among.total }),
+    },
+    rows: [
+      ...rows.map((row, index) => ({
+        values: valuesIn(row, keys),
+        ...toMeasures(row, valuedOf(index + 1), visitsOf(index + 1)),
+        ...(intervals && { intervals: intervals[index] as Measures[] }),
+        ...(among && { among: among.rows[index] as number }),
+      })),
+      ...(among?.empty ?? []).map(({ values, among: people }) => {
+        const { visits: _, ...inInterval } = nothing;
+        const empty = edges && { intervals: edges.slice(1).map(() => inInterval) };
+        return { values, ...nothing, ...empty, among: people };
+      }),
+    ],
+    others: further === 0 ? null : { groups: further, ...toMeasures(others, valuedOf(null), null) },
   };
 };

@@ -5,6 +5,7 @@ import type { OfPeople, Source } from '../account.ts';
 import { isWhole } from '../owners.ts';
 import { and, clause, name, nothing, type SQL, sql } from '../sql.ts';
 import { appendIntegers, run } from '../statements.ts';
+import { writeFirstMet } from './first-touch.ts';
 import { createScope } from './scope.ts';
 
 /** Those within a `did` come before it. */
@@ -13,7 +14,7 @@ const inCondition = (condition: Condition): OfPeople[] => {
   if ('or' in condition) return condition.or.flatMap(inCondition);
   if ('not' in condition) return inCondition(condition.not);
   if ('did' in condition) return [...(condition.did ? inCondition(condition.did) : []), condition];
-  return 'contacts' in condition ? [condition] : [];
+  return 'contacts' in condition || 'personFirst' in condition ? [condition] : [];
 };
 
 /** All conditions of a question. */
@@ -24,6 +25,7 @@ const conditionsOf = (question: Question): Condition[] => {
     ...('steps' in own ? own.steps : []),
     ...('first' in own ? [own.first] : []),
     ...('back' in own ? [own.back] : []),
+    ...('among' in own && own.among ? [own.among.condition] : []),
   ].filter((condition) => condition !== null);
 };
 
@@ -95,6 +97,11 @@ export const preparePeople = async (
     const table = `people${number}`;
     const people = name(table);
     if ('did' in condition) await writeDoers(connection, table, { ...source, isOf }, question, condition);
+    else if ('personFirst' in condition)
+      await run(
+        connection,
+        sql`CREATE TEMP TABLE ${people} AS ${await writeFirstMet(connection, source, question, condition.personFirst)}`,
+      );
     else if (condition.contacts) await writeNumbers(connection, table, condition.contacts);
     else await run(connection, sql`CREATE TEMP TABLE ${people} AS SELECT DISTINCT person FROM ${owners}`);
     // With those that are merged into them, because events name the contact that they were logged with; and without those that are

@@ -6,9 +6,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { clause, list, name, sql } from '../sql.ts';
-import { run } from '../statements.ts';
+import { type Row, run } from '../statements.ts';
 import { inOrderOf, keysOf, sameGroup, valuesIn } from './groups.ts';
-import { prepareReached, readSums, sumsOf, unitOf, writeReached } from './reached.ts';
+import { prepareReached, readSums, readTimes, sumsOf, timesOf, unitOf, writeReached } from './reached.ts';
 import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { walk } from './walk.ts';
@@ -23,22 +23,29 @@ const countInOrder = async (
   return readSums(question, row);
 };
 
-const answerGroups = async (
+/** With the table `reached`, which has a row for each unit. */
+const answerInTables = async (
   connection: DuckDBConnection,
   source: Source,
   question: FunnelQuestion,
-  groups: NonNullable<FunnelQuestion['groups']>,
 ): Promise<FunnelAnswer> => {
+  const { groups, times } = question;
   await prepareReached(connection, source, question, groups);
+  const figures = times ? clause`${sumsOf(question)}, ${timesOf(question)}` : sumsOf(question);
+  const toFigures = (row: Row | undefined) => ({
+    steps: readSums(question, row),
+    ...(times && { times: readTimes(question, row) }),
+  });
+  const [total] = await run(connection, sql`SELECT ${figures} FROM reached`);
+  if (!groups) return toFigures(total);
   const [unit, keys] = [unitOf(question), keysOf(groups.dimensions)];
   const order = clause`ORDER BY people0 DESC, ${inOrderOf(keys)} LIMIT ${groups.limit}`;
   await run(
     connection,
-    sql`CREATE TEMP TABLE grouped AS SELECT ${list(keys.map(name))}, ${sumsOf(question)} FROM members JOIN reached USING (${unit}) GROUP BY ALL`,
+    sql`CREATE TEMP TABLE grouped AS SELECT ${list(keys.map(name))}, ${figures} FROM members JOIN reached USING (${unit}) GROUP BY ALL`,
   );
   await run(connection, sql`CREATE TEMP TABLE first AS SELECT * FROM grouped ${order}`);
   const rows = await run(connection, sql`SELECT * FROM first ${order}`);
-  const [total] = await run(connection, sql`SELECT ${sumsOf(question)} FROM reached`);
   const [counted] = await run(connection, sql`SELECT count(*) AS groups FROM grouped`);
   const further = Number(counted?.groups) - rows.length;
   const [others] =
@@ -50,11 +57,8 @@ const answerGroups = async (
             ANTI JOIN (SELECT ${unit} FROM members h SEMI JOIN first t ON ${sameGroup(keys)}) USING (${unit})`,
         );
   return {
-    steps: readSums(question, total),
-    rows: rows.map((row) => ({
-      values: valuesIn(row, keys),
-      steps: readSums(question, row),
-    })),
+    ...toFigures(total),
+    rows: rows.map((row) => ({ values: valuesIn(row, keys), ...toFigures(row) })),
     ...(further > 0 && { others: { groups: further, steps: readSums(question, others) } }),
   };
 };
@@ -64,7 +68,7 @@ export const answerFunnel = async (
   source: Source,
   question: FunnelQuestion,
 ): Promise<FunnelAnswer> => {
-  if (question.groups) return answerGroups(connection, source, question, question.groups);
+  if (question.groups || question.times) return answerInTables(connection, source, question);
   const sessions = question.per === 'session' ? await prepareSessions(connection, source, question) : null;
   const progress = await walk(connection, source, question, sessions);
   if (progress === null) return { steps: await countInOrder(connection, source, question, { sessions }) };

@@ -5,6 +5,7 @@ import type { ContactList, Dimension, Grouping, Question } from '../../questions
 import type { Source } from '../account.ts';
 import { and, clause, list, name, type SQL, sql, texts } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
+import { writeFirstValues } from './first-touch.ts';
 import { clockOf, createGrid, hourCuts, spansBefore, valuesOfSpans } from './grid.ts';
 import { referrerHostOf } from './host.ts';
 import { createScope, type Scope, type Sessions, type Wanted } from './scope.ts';
@@ -13,7 +14,12 @@ import { prepareSessions } from './sessions.ts';
 const hour = 3_600_000;
 
 const isOfSession = (dimension: Dimension): boolean =>
-  'of' in dimension || ('by' in dimension && dimension.by === 'entryReferrerHost');
+  ('of' in dimension && dimension.of !== 'personFirst') || ('by' in dimension && dimension.by === 'entryReferrerHost');
+/** The attribute of a person's first event that a dimension reads; undefined: it reads another one. */
+const attrIDOfFirst = (dimension: Dimension): string | undefined => {
+  if ('of' in dimension) return dimension.of === 'personFirst' ? dimension.attrID : undefined;
+  return 'by' in dimension && dimension.by === 'firstReferrerHost' ? referrerAttrID : undefined;
+};
 const isClock = (dimension: Dimension): boolean =>
   'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
 
@@ -64,11 +70,11 @@ const writeVisits = async (
   const scope = createScope(source, question);
   const columns = question.dimensions.flatMap((dimension, index) => {
     const column = name(`v${index}`);
-    if ('of' in dimension) {
+    if ('of' in dimension && dimension.of !== 'personFirst') {
       scope.add(`v${index}`, scope.text(dimension.attrID));
       return clause`${finders[dimension.of]}(${column}, place) AS ${column}`;
     }
-    if (!('own' in dimension) || dimension.by === 'referrerHost') return [];
+    if (!('own' in dimension) || dimension.by !== 'entryReferrerHost') return [];
     scope.add(`v${index}`, scope.text(referrerAttrID));
     return clause`${referrerHostOf(sql`${finders.first}(${column}, place)`, dimension.own)} AS ${column}`;
   });
@@ -94,10 +100,20 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
   const withVisits = dimensions.some(isOfSession);
   const bySession = dimensions.every(isOfSession);
   const withClock = dimensions.some(isClock);
-  const withLists = dimensions.some((dimension) => 'lists' in dimension);
+  const ofPeople = dimensions.some((dimension) => 'lists' in dimension || attrIDOfFirst(dimension) !== undefined);
   let isRepeated = false;
   for (const [index, dimension] of dimensions.entries())
     if ('lists' in dimension && (await writeLists(connection, index, dimension.lists))) isRepeated = true;
+  for (const [index, dimension] of dimensions.entries()) {
+    const attrID = attrIDOfFirst(dimension);
+    if (attrID === undefined) continue;
+    const values = await writeFirstValues(connection, source, question, attrID);
+    const value = 'own' in dimension ? referrerHostOf(name('value'), dimension.own) : name('value');
+    await run(
+      connection,
+      sql`CREATE TEMP TABLE ${name(`touch${index}`)} AS SELECT owner, ${value} AS value FROM ${values}`,
+    );
+  }
   const grid = createGrid(from, withClock ? hourCuts(from, to, offsets).sort((a, b) => a - b) : [], hour);
 
   const sessions = await prepareSessions(connection, source, question);
@@ -113,7 +129,8 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
   }
 
   const write = (wanted: Wanted, columns: (scope: Scope) => Readonly<Record<string, SQL>> = () => ({})): SQL => {
-    const scope = createScope(source, question);
+    const condition = wanted.among && 'among' in question ? question.among?.condition : question.condition;
+    const scope = createScope(source, { ...question, condition: condition ?? null });
     if (wanted.once) return scope.hits(wanted, wanted.session ? sessions : null);
     if (withClock) scope.add('span', scope.spanOf(grid));
     const added = Object.entries(columns(scope));
@@ -125,27 +142,28 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
         return clause`${values}[${name(`l${index}`)}.list] AS ${name(key)}`;
       }
       if (isOfSession(dimension)) return clause`${name(`v${index}`)} AS ${name(key)}`;
+      if (attrIDOfFirst(dimension) !== undefined) return clause`${name(`f${index}`)}.value AS ${name(key)}`;
       if ('attrID' in dimension) scope.add(key, scope.text(dimension.attrID));
       else if (dimension.by === 'event') scope.add(key, scope.kind());
       else if ('own' in dimension) scope.add(key, referrerHostOf(scope.text(referrerAttrID), dimension.own));
       else return clause`${name(dimension.by)} AS ${name(key)}`;
       return name(key);
     });
-    if (bySession && added.length === 0 && !wanted.person && !wanted.sequence)
+    if (bySession && added.length === 0 && !wanted.person && !wanted.sequence && !wanted.among)
       return sql`SELECT ${list(selected)}, session, "user", events FROM visits WHERE events > 0`;
     selected.push(...added.map(([column]) => name(column)));
     if (wanted.person) selected.push(name('person'));
     if (wanted.session) selected.push(name('session'));
     if (wanted.sequence) selected.push(name('sequence'));
     const found = scope.hits(
-      { ...wanted, person: wanted.person || withLists },
+      { ...wanted, person: wanted.person || ofPeople },
       wanted.session || withVisits ? sessions : null,
     );
     const joins = dimensions.flatMap((dimension, index) => {
-      const alias = name(`l${index}`);
-      return 'lists' in dimension
-        ? clause`LEFT JOIN ${name(`lists${index}`)} ${alias} ON ${alias}.contact = person`
-        : [];
+      const [lists, firsts] = [name(`l${index}`), name(`f${index}`)];
+      if ('lists' in dimension) return clause`LEFT JOIN ${name(`lists${index}`)} ${lists} ON ${lists}.contact = person`;
+      if (attrIDOfFirst(dimension) === undefined) return [];
+      return clause`LEFT JOIN ${name(`touch${index}`)} ${firsts} ON ${firsts}.owner = person`;
     });
     if (withClock) joins.push(clause`JOIN clock USING (span)`);
     if (withVisits) joins.push(clause`LEFT JOIN (SELECT * EXCLUDE ("user", events) FROM visits) USING (session)`);
@@ -153,3 +171,5 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
   };
   return { sessions, write, isRepeated, bySession };
 };
+
+export type PreparedGroups = Awaited<ReturnType<typeof prepareGroups>>;

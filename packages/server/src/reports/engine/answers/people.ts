@@ -1,10 +1,11 @@
 /** People: who is behind a number of a report, those with the newest event first. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Group, PeopleAnswer, PeopleQuestion } from '../../questions.ts';
+import { type Group, noSum, type PeopleAnswer, type PeopleQuestion, type PeopleSort } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { and, clause, name, nothing, or, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
 import { prepareGroups } from './groups.ts';
+import { summedUp, toValue } from './measures.ts';
 import { prepareReached, unitOf } from './reached.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
@@ -21,7 +22,7 @@ const isGroup = ({ dimensions, values }: Group): SQL =>
     }),
   );
 
-/** Writes a query of the events that count: `person`, `user` and `time`. `from` may leave out events of people who are not wanted. */
+/** Writes a query of the events that count: `person`, `user`, `time`, and `number` if the question has a `value`. `from` may leave out events of people who are not wanted. */
 type WriteEvents = (from: Source) => SQL;
 
 const prepareEvents = async (
@@ -29,10 +30,11 @@ const prepareEvents = async (
   source: Source,
   question: PeopleQuestion,
 ): Promise<WriteEvents> => {
-  const { of } = question;
+  const { of, value } = question;
   const all: WriteEvents = (from) => {
     const scope = createScope(from, question);
     scope.add('time', time);
+    if (value !== undefined) scope.add('number', scope.number(value));
     scope.add('user', sql`e."user"`);
     return scope.rows({ where: scope.matched });
   };
@@ -42,8 +44,11 @@ const prepareEvents = async (
       return all;
     case 'group': {
       const { write } = await prepareGroups(connection, source, { ...question, ...of });
-      const found = write({ person: true }, () => ({ time }));
-      return () => sql`SELECT person, "user", time FROM ${found} WHERE ${isGroup(of)}`;
+      const found = write({ person: true }, (scope) => ({
+        time,
+        ...(value !== undefined && { number: scope.number(value) }),
+      }));
+      return () => sql`SELECT * FROM ${found} WHERE ${isGroup(of)}`;
     }
     case 'step': {
       const { group } = of;
@@ -60,12 +65,16 @@ const prepareEvents = async (
       return some;
     }
     case 'cohort': {
-      await prepareCohorts(connection, source, { ...question, ...of });
+      const { group } = of;
+      await prepareCohorts(connection, source, { ...question, ...of }, group);
       const cameBack =
         of.later === null
           ? nothing
           : clause`JOIN periods USING (person) WHERE period = cohort + ${of.later} AND periods.back > cohorts.first`;
-      const members = sql`SELECT person FROM (SELECT * FROM cohorts WHERE cohort = ${of.cohort}) cohorts ${cameBack}`;
+      const inGroup = group
+        ? clause`SEMI JOIN (SELECT person FROM members WHERE ${isGroup(group)}) m USING (person)`
+        : nothing;
+      const members = sql`SELECT person FROM (SELECT * FROM cohorts ${inGroup} WHERE cohort = ${of.cohort}) cohorts ${cameBack}`;
       await run(connection, sql`CREATE TEMP TABLE chosen AS ${members}`);
       return some;
     }
@@ -74,6 +83,12 @@ const prepareEvents = async (
 
 const usersOf = sql`count(DISTINCT "user") FILTER ("user" > 0)`;
 const told = clause`person, count(*) AS events, ${usersOf} AS users, min(time) AS first, max(time) AS last`;
+/** What people are sorted by. Sums are rounded, because their last digits depend on the order in which numbers are added. */
+const keys = {
+  lastTime: sql`max(time)`,
+  events: sql`count(*)`,
+  sum: sql`coalesce(round(sum(number), 6), ${noSum})`,
+} satisfies Record<PeopleSort, SQL>;
 
 /** The part of the range whose events are read first, then more until there are enough people. */
 const firstParts = [1 / 64, 1 / 8];
@@ -92,18 +107,19 @@ export const answerPeople = async (
   source: Source,
   question: PeopleQuestion,
 ): Promise<PeopleAnswer> => {
-  const { from, to, usersAtLeast, beyond, limit } = question;
+  const { from, to, usersAtLeast, value, sort = 'lastTime', beyond, limit } = question;
+  const [key, figures] = [keys[sort], value === undefined ? told : clause`${told}, ${summedUp}`];
   const write = await prepareEvents(connection, source, question);
   /** The first people of the page, as far as they have events at or after a time: that suffices when there are more than the limit. */
   const newest = (since: number) => {
     const meant = [
       ...(usersAtLeast > 0 ? [sql`${usersOf} >= ${usersAtLeast}`] : []),
-      ...(beyond === null ? [] : [sql`(max(time), person) < (${beyond.lastTime}, ${beyond.person})`]),
+      ...(beyond === null ? [] : [sql`(${key}, person) < (${beyond.key}, ${beyond.person})`]),
     ];
     return run(
       connection,
-      sql`SELECT ${told} FROM ${write(source)} WHERE time >= ${since}
-        GROUP BY person HAVING ${and(meant)} ORDER BY last DESC, person DESC LIMIT ${limit + 1}`,
+      sql`SELECT ${figures}, ${key} AS key FROM ${write(source)} WHERE time >= ${since}
+        GROUP BY person HAVING ${and(meant)} ORDER BY key DESC, person DESC LIMIT ${limit + 1}`,
     );
   };
   /** All events of these people. */
@@ -113,27 +129,28 @@ export const answerPeople = async (
     appendIntegers(await connection.createAppender('listed', 'main', 'temp'), [listed]);
     return run(
       connection,
-      sql`SELECT ${told} FROM ${write(eventsOfListed(source))}
-        WHERE person IN (SELECT person FROM listed) GROUP BY person ORDER BY last DESC, person DESC`,
+      sql`SELECT ${figures}, ${key} AS key FROM ${write(eventsOfListed(source))}
+        WHERE person IN (SELECT person FROM listed) GROUP BY person ORDER BY key DESC, person DESC`,
     );
   };
   const find = async (): Promise<Row[]> => {
-    const end = beyond === null ? to : Math.min(to, beyond.lastTime + 1);
-    // How many users somebody has is known from the whole range only.
-    for (const part of usersAtLeast > 0 ? [] : firstParts) {
+    const end = beyond === null ? to : Math.min(to, beyond.key + 1);
+    // Only the newest event of a person is known from a part of the range.
+    for (const part of usersAtLeast > 0 || sort !== 'lastTime' ? [] : firstParts) {
       const found = await newest(Math.ceil(end - part * (to - from)));
       if (found.length > limit) return ofListed(found);
     }
     return newest(from);
   };
   const rows = await find();
-  const people = rows.slice(0, limit).map(({ person, events, users, first, last }) => ({
-    person: Number(person),
-    events: Number(events),
-    users: Number(users),
-    firstTime: Number(first),
-    lastTime: Number(last),
+  const people = rows.slice(0, limit).map((row) => ({
+    person: Number(row.person),
+    events: Number(row.events),
+    users: Number(row.users),
+    ...(value !== undefined && { value: toValue(row) }),
+    firstTime: Number(row.first),
+    lastTime: Number(row.last),
   }));
-  const end = rows.length > limit ? people[limit - 1] : undefined;
-  return { people, next: end ? { lastTime: end.lastTime, person: end.person } : null };
+  const end = rows.length > limit ? rows[limit - 1] : undefined;
+  return { people, next: end ? { key: Number(end.key), person: Number(end.person) } : null };
 };

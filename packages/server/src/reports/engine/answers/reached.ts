@@ -3,12 +3,12 @@
  * out, by running maxima over their events in order.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition, FunnelQuestion, Grouping } from '../../questions.ts';
+import type { Condition, FunnelAnswer, FunnelQuestion, Grouping } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { clause, integers, list, name, nothing, type SQL, sql } from '../sql.ts';
+import { and, clause, integers, list, name, nothing, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
-import { keysOf, prepareGroups } from './groups.ts';
-import type { Sessions } from './scope.ts';
+import { keysOf, type PreparedGroups, prepareGroups } from './groups.ts';
+import type { Sessions, Wanted } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { type FunnelSteps, walk, writeSteps } from './walk.ts';
 
@@ -17,8 +17,8 @@ export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): SQL =>
   per === 'session' ? clause`person, session` : clause`person`;
 
 /**
- * A query of the units in the funnel and the steps that each reached: `person`, `session` if there are sessions, `reached0`, …; `only` of
- * these units, else of all.
+ * A query of the units in the funnel and the steps that each reached: `person`, `session` if there are sessions, `reached0`, …, and how long it
+ * took to each step but the first: `took1`, …, NULL if it did not reach that one; `only` of these units, else of all.
  */
 export const writeReached = (
   source: Source,
@@ -29,14 +29,18 @@ export const writeReached = (
   const who = unitOf(question);
   const some = only ? clause`WHERE ${name(question.per)} IN (SELECT unnest(${integers(only)}))` : nothing;
   const rows = sql`SELECT * FROM ${writeSteps(source, question, sessions)} ${some}`;
-  const before = clause`OVER (PARTITION BY ${who} ORDER BY time, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+  const before = clause`OVER (PARTITION BY ${who} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
   let query = sql`SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM ${rows}`;
   for (let step = 1; step < steps.length; step += 1) {
     const [met, possible, begun] = [name(`step${step}`), name(`possible${step}`), name(`begun${step}`)];
     query = sql`SELECT *, CASE WHEN ${met} AND time - ${possible} <= ${withinMilliseconds} THEN ${possible} END AS ${begun}
       FROM (SELECT *, max(${name(`begun${step - 1}`)}) ${before} AS ${possible} FROM ${query})`;
   }
-  const reached = steps.map((_, step) => clause`count(${name(`begun${step}`)}) > 0 AS ${name(`reached${step}`)}`);
+  const reached = steps.map((_, step) => {
+    const begun = name(`begun${step}`);
+    const took = clause`, arg_min(time - ${begun}, place) AS ${name(`took${step}`)}`;
+    return clause`count(${begun}) > 0 AS ${name(`reached${step}`)} ${step > 0 ? took : nothing}`;
+  });
   return sql`SELECT ${who}, ${list(reached)} FROM ${query} GROUP BY ${who}`;
 };
 
@@ -45,6 +49,56 @@ export const sumsOf = ({ steps }: FunnelSteps): SQL =>
   list(steps.map((_, step) => clause`count_if(${name(`reached${step}`)}) AS ${name(`people${step}`)}`));
 export const readSums = ({ steps }: FunnelSteps, row: Row | undefined): number[] =>
   steps.map((_, step) => Number(row?.[`people${step}`]));
+
+/** How long those who reached a step took to it. */
+export const timesOf = ({ steps }: FunnelSteps): SQL =>
+  list(
+    steps.slice(1).map((_, index) => {
+      const took = name(`took${index + 1}`);
+      return clause`avg(${took}) AS ${name(`average${index}`)}, quantile_cont(${took}, 0.5) AS ${name(`median${index}`)},
+        quantile_cont(${took}, 0.95) AS ${name(`p95${index}`)}`;
+    }),
+  );
+export const readTimes = ({ steps }: FunnelSteps, row: Row | undefined): NonNullable<FunnelAnswer['times']> =>
+  steps.slice(1).map((_, index) => {
+    const figures = ['average', 'median', 'p95'].map((figure) => row?.[`${figure}${index}`] ?? null);
+    if (figures[0] === null) return null;
+    const [average, median, p95] = figures.map(Number) as [number, number, number];
+    return { average, median, p95 };
+  });
+
+/**
+ * Makes the temporary table `members`, of the units and their groups: those of the first event of each that meets a condition. `unit` is the
+ * columns of a unit.
+ */
+export const writeMembers = async (
+  connection: DuckDBConnection,
+  { write }: PreparedGroups,
+  {
+    unit,
+    wanted,
+    keys,
+    first,
+  }: {
+    readonly unit: SQL;
+    readonly wanted: Wanted;
+    readonly keys: readonly string[];
+    readonly first: Condition | null;
+  },
+): Promise<void> => {
+  const columns = list(keys.map(name));
+  const events = write(wanted, (scope) => ({
+    place: scope.place,
+    begins: first === null ? and([]) : scope.meets(first),
+  }));
+  await run(
+    connection,
+    sql`CREATE TEMP TABLE members AS
+      WITH starts AS MATERIALIZED (SELECT ${unit}, ${columns}, place FROM ${events} WHERE begins)
+      SELECT ${unit}, ${columns} FROM starts
+      JOIN (SELECT ${unit}, min(place) AS place FROM starts GROUP BY ${unit}) USING (${unit}, place)`,
+  );
+};
 
 /**
  * Makes the temporary table `reached`, of the units and the steps that each reached, and with a `grouping` the table `members`, of the units and
@@ -63,10 +117,17 @@ export const prepareReached = async (
   const only = progress ? [...progress.irregular] : undefined;
   const parts: SQL[] = [];
   if (progress) {
-    await run(connection, sql`CREATE TEMP TABLE walked (session BIGINT, person BIGINT, steps BIGINT)`);
-    const { units, people, reached } = progress.ends();
-    appendIntegers(await connection.createAppender('walked', 'main', 'temp'), [units, people, reached]);
-    const columns = question.steps.map((_, step) => clause`steps > ${step} AS ${name(`reached${step}`)}`);
+    const { units, people, reached, took } = progress.ends();
+    const tooks = took.map((_, index) => name(`took${index + 1}`));
+    await run(
+      connection,
+      sql`CREATE TEMP TABLE walked (session BIGINT, person BIGINT, steps BIGINT, ${list(tooks.map((column) => clause`${column} BIGINT`))})`,
+    );
+    appendIntegers(await connection.createAppender('walked', 'main', 'temp'), [units, people, reached, ...took]);
+    const columns = question.steps.map((_, step) => {
+      const own = clause`steps > ${step} AS ${name(`reached${step}`)}`;
+      return step === 0 ? own : clause`${own}, nullif(${name(`took${step}`)}, -1) AS ${name(`took${step}`)}`;
+    });
     parts.push(sql`SELECT ${unitOf(question)}, ${list(columns)} FROM walked`);
   }
   if (only === undefined || only.length > 0)
@@ -74,14 +135,10 @@ export const prepareReached = async (
   await run(connection, sql`CREATE TEMP TABLE reached AS ${list(parts, ' UNION ALL ')}`);
   if (!grouping || !groups) return;
   const [first] = question.steps as [Condition];
-  const [unit, keys] = [unitOf(question), list(keysOf(grouping.dimensions).map(name))];
-  const wanted = { person: true, session: bySession };
-  const events = groups.write(wanted, (scope) => ({ place: scope.place, begins: scope.meets(first) }));
-  await run(
-    connection,
-    sql`CREATE TEMP TABLE members AS
-      WITH starts AS MATERIALIZED (SELECT ${unit}, ${keys}, place FROM ${events} WHERE begins)
-      SELECT ${unit}, ${keys} FROM starts
-      JOIN (SELECT ${unit}, min(place) AS place FROM starts GROUP BY ${unit}) USING (${unit}, place)`,
-  );
+  await writeMembers(connection, groups, {
+    unit: unitOf(question),
+    wanted: { person: true, session: bySession },
+    keys: keysOf(grouping.dimensions),
+    first,
+  });
 };

@@ -24,6 +24,8 @@ export interface Wanted {
   readonly sequence?: boolean;
   /** Each event once, without its groups. */
   readonly once?: boolean;
+  /** The events that meet `among` of a BreakdownQuestion, instead of its condition. */
+  readonly among?: boolean;
   /** The column `adds`, as `Scope.adds` says. */
   readonly adds?: boolean;
   /** Only events of users in the table `owned` (owned.ts). */
@@ -72,7 +74,7 @@ export const createScope = (source: Source, question: Question) => {
     if ('and' in condition) return and(condition.and.map(meets));
     if ('or' in condition) return or(condition.or.map(meets));
     if ('not' in condition) return sql`NOT ${meets(condition.not)}`;
-    if ('contacts' in condition || 'did' in condition) return source.isOf(condition);
+    if ('contacts' in condition || 'did' in condition || 'personFirst' in condition) return source.isOf(condition);
     if ('eventIDs' in condition)
       return condition.eventIDs.length === 0 ? or([]) : sql`${eventID()} IN (${list(condition.eventIDs)})`;
     const { attrID } = condition;

@@ -6,8 +6,11 @@
 
 const never = Number.NEGATIVE_INFINITY;
 
-/** Numbers that are kept of a unit: the time of its last event, its person, and for each step the latest beginning. */
-const numbersOf = (steps: number): number => steps + 2;
+/**
+ * Numbers that are kept of a unit: the time of its last event, its person, for each step the latest beginning, and for each step but the first
+ * how long the unit took from its first step when it reached that one.
+ */
+const numbersOf = (steps: number): number => 2 * steps + 1;
 
 /** The bytes that the progress of so many units takes. */
 export const bytesOfProgress = (steps: number, units: number): number => 8 * numbersOf(steps) * units;
@@ -50,7 +53,9 @@ export const createProgress = (
         if ((meets & (1 << step)) === 0) continue;
         const place = first + 2 + step;
         const begun = kept[place - 1] as number;
-        if (time - begun <= withinMilliseconds && begun > (kept[place] as number)) kept[place] = begun;
+        if (time - begun > withinMilliseconds || begun <= (kept[place] as number)) continue;
+        if (kept[place] === never) kept[place + steps - 1] = time - begun;
+        kept[place] = begun;
       }
       if ((meets & 1) !== 0) kept[first + 2] = time;
     },
@@ -61,15 +66,21 @@ export const createProgress = (
         for (let step = reachedBy(unit) - 1; step >= 0; step -= 1) counts[step] = (counts[step] as number) + 1;
       return counts;
     },
-    /** The units that reached the first step, with their person and how many steps they reached; without irregular ones. */
-    ends(): { readonly units: number[]; readonly people: number[]; readonly reached: number[] } {
-      const ends = { units: [] as number[], people: [] as number[], reached: [] as number[] };
+    /**
+     * The units that reached the first step, with their person and how many steps they reached; without irregular ones. `took`: for each step
+     * but the first, from the first step to it, in milliseconds; -1 for those who did not reach it.
+     */
+    ends() {
+      const took = Array.from({ length: steps - 1 }, (): number[] => []);
+      const ends = { units: [] as number[], people: [] as number[], reached: [] as number[], took };
       for (let unit = 0; unit < units; unit += 1) {
         const reached = reachedBy(unit);
         if (reached === 0) continue;
         ends.units.push(unit + lowest);
         ends.people.push(kept[unit * numbers + 1] as number);
         ends.reached.push(reached);
+        for (const [index, list] of took.entries())
+          list.push(index + 1 < reached ? (kept[unit * numbers + 2 + steps + index] as number) : -1);
       }
       return ends;
     },

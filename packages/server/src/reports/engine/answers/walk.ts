@@ -20,12 +20,12 @@ const meetsAny = (steps: readonly Condition[]): Condition =>
     ? { eventIDs: [...new Set(steps.flatMap(({ eventIDs }) => eventIDs))] }
     : { or: steps };
 
-/** A query of the events that meet a step: `person`, `session` if there are sessions, `time`, `sequence`, and `step0`, … */
+/** A query of the events that meet a step: `person`, `session` if there are sessions, `time`, `place`, and `step0`, … */
 export const writeSteps = (source: Source, question: FunnelSteps, sessions: Sessions | null): SQL => {
   const scope = createScope(source, question);
   for (const [index, step] of question.steps.entries()) scope.add(`step${index}`, scope.meets(step));
   scope.add('time', sql`"eventTime"`);
-  scope.add('sequence', sql`sequence`);
+  scope.add('place', scope.place);
   return scope.rows({ where: sql`${scope.matched} AND ${scope.meets(meetsAny(question.steps))}`, sessions });
 };
 

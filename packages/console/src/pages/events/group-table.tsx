@@ -1,0 +1,70 @@
+/** The groups of a funnel or of a retention, as a table. */
+import type { RequestFor } from '@firsthand/client';
+import type { ComponentChildren } from 'preact';
+import { Table } from '../../parts/table.tsx';
+import { formatWhole } from '../../reading/format.ts';
+import { withoutValue } from '../../reading/without-value.ts';
+import { chosenIn, ParameterChoice } from './choices.tsx';
+import { type Dimension, dimensions } from './dimensions.ts';
+import type { ChosenNumber } from './who.tsx';
+
+export const groupsShown = 20;
+const none = 'none';
+
+const chosenDimension = (): Dimension | undefined => {
+  const all = dimensions();
+  return all[chosenIn('group', { [none]: undefined, ...all })];
+};
+
+/** The groups that the address asks for, as the field of a request. */
+export const byChosen = (): { readonly by?: RequestFor<'reportBreakdown'>['by'] } => {
+  const dimension = chosenDimension();
+  return dimension ? { by: dimension.by } : {};
+};
+
+export const GroupChoice = () => {
+  const titles = Object.entries(dimensions()).map(([by, { title }]) => [by, title] as const);
+  return (
+    <ParameterChoice
+      label="Broken down by"
+      parameter="group"
+      options={{ [none]: 'Nothing', ...Object.fromEntries(titles) }}
+    />
+  );
+};
+
+/** The request for the people behind a number: of one group, or of all. */
+export const ofNumber = <Request extends { readonly by?: unknown }>(
+  { by, ...request }: Request,
+  { value }: ChosenNumber,
+): Omit<Request, 'by'> & { readonly by?: Request['by']; readonly value?: (string | null)[] } =>
+  value === undefined ? request : { ...request, by: by as Request['by'], value: [...value] };
+
+interface GroupTableProps {
+  readonly label: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly {
+    readonly values: readonly (string | null)[];
+    readonly eventName?: string | undefined;
+    readonly cells: readonly ComponentChildren[];
+  }[];
+  /** How many groups are not in the table. */
+  readonly others: number | undefined;
+}
+
+export const GroupTable = ({ label, heads, rows, others }: GroupTableProps) => {
+  const { by, title, label: textOf = String } = chosenDimension() ?? { by: '', title: '' };
+  return (
+    <div class="group-table">
+      <Table
+        label={label}
+        heads={[title, ...heads]}
+        rows={rows.map(({ values: [value = null], eventName, cells }) => ({
+          key: `value ${value}`,
+          cells: [eventName || (value === null ? withoutValue(String(by)) : textOf(value) || '(empty)'), ...cells],
+        }))}
+      />
+      {others !== undefined && <p class="soft">{formatWhole(others)} more groups are not shown.</p>}
+    </div>
+  );
+};

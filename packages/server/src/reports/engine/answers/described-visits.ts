@@ -1,0 +1,39 @@
+/** What whole visits are like: all events of a session in the range, whichever of them a report counts. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { pathAttrID } from '../../attributes.ts';
+import type { Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { clause, list, name, type SQL, sql } from '../sql.ts';
+import { type Row, run } from '../statements.ts';
+import { createScope, type Sessions } from './scope.ts';
+
+const measured = clause`count_if(events = 1 AND pages = 1) AS bounces, sum(pages) AS pages, sum(milliseconds) AS milliseconds`;
+
+/**
+ * The sums over the sessions that have one of the events `hits` (`keys`, `session`): the total first, without keys, then those of each group
+ * of the keys. Makes temporary tables.
+ */
+export const describeVisits = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: Question,
+  { sessions, keys, hits }: { readonly sessions: Sessions; readonly keys: readonly string[]; readonly hits: SQL },
+): Promise<{ readonly total: Row | undefined; readonly groups: readonly Row[] }> => {
+  const scope = createScope(source, question);
+  scope.add('path', scope.text(pathAttrID));
+  scope.add('time', sql`"eventTime"`);
+  await run(
+    connection,
+    sql`CREATE TEMP TABLE described AS
+      SELECT session, count(*) AS events, count(path) AS pages, max(time) - min(time) AS milliseconds
+      FROM ${scope.rows({ withPerson: false, sessions })} GROUP BY session`,
+  );
+  const columns = list(keys.map(name));
+  await run(connection, sql`CREATE TEMP TABLE pairs AS SELECT DISTINCT ${columns}, session FROM ${hits}`);
+  const [total] = await run(connection, sql`SELECT ${measured} FROM described SEMI JOIN pairs USING (session)`);
+  const groups = await run(
+    connection,
+    sql`SELECT ${columns}, ${measured} FROM pairs JOIN described USING (session) GROUP BY ${columns}`,
+  );
+  return { total, groups };
+};

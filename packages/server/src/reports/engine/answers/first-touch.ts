@@ -1,0 +1,51 @@
+/** What a person's first event ever with an attribute is like, whenever that happened and whoever the person was taken for then. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Comparison, Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { type SQL, sql } from '../sql.ts';
+import { run } from '../statements.ts';
+import { createScope, type Scope } from './scope.ts';
+
+/** A scope of all events of the account. Its range is that of their times, so that places are small numbers. */
+const createScopeOfAll = async (connection: DuckDBConnection, source: Source, question: Question): Promise<Scope> => {
+  const times = sql`SELECT min("eventTime") AS first, max("eventTime") AS last FROM ${source.select(['sequence', 'eventTime'])}`;
+  const [row] = await run(connection, times);
+  return createScope(source, {
+    ...question,
+    condition: null,
+    from: Number(row?.first ?? 0),
+    to: Number(row?.last ?? 0) + 1,
+  });
+};
+
+/** A query of the people who have the attribute, and its value in the first event of each that has it: `owner`, `value`. */
+export const writeFirstValues = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: Question,
+  attrID: string,
+): Promise<SQL> => {
+  const scope = await createScopeOfAll(connection, source, question);
+  const text = scope.text(attrID);
+  scope.add('value', text);
+  scope.add('place', scope.place);
+  return sql`SELECT person AS owner, arg_min(value, place) AS value FROM ${scope.rows({ where: sql`${text} IS NOT NULL` })} GROUP BY person`;
+};
+
+/** A query of the people whose first event with the attribute meets the comparison: `person`. */
+export const writeFirstMet = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: Question,
+  comparison: Comparison,
+): Promise<SQL> => {
+  const scope = await createScopeOfAll(connection, source, question);
+  const has = sql`${scope.text(comparison.attrID)} IS NOT NULL`;
+  // People who never had the attribute meet no other comparison.
+  const isOfNone = 'exists' in comparison && !comparison.exists;
+  scope.add('has', has);
+  scope.add('met', scope.meets(comparison));
+  scope.add('place', scope.place);
+  return sql`SELECT person FROM ${scope.rows(isOfNone ? {} : { where: has })} GROUP BY person
+    HAVING ${isOfNone ? sql`NOT bool_or(has)` : sql`arg_min(met, place)`}`;
+};
