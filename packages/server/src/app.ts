@@ -49,6 +49,7 @@ import { createStreamReply } from './http/operations/stream.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';
 import { createAdmission } from './http/request/admission.ts';
 import { createAgentOf } from './http/request/agents.ts';
+import { type CountrySources, createCountryOf } from './http/request/country.ts';
 import { createParsingBudget } from './http/request/parsing-budget.ts';
 import { createFailed, createRouteServer, type Route } from './http/routes.ts';
 import { securityTextPath, securityTextRoute } from './http/security-text.ts';
@@ -59,7 +60,7 @@ import { folderOf, type PagePaths } from './script-tag.ts';
 import type { Store } from './store/store.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 
-export interface AppOptions {
+export interface AppOptions extends CountrySources {
   readonly store: Store;
   readonly log: Logger;
   /** The prefix of all paths: `/`, or `/x/`. */
@@ -73,8 +74,6 @@ export interface AppOptions {
   readonly reports?: Reports | undefined;
   /** The quota of what each account stores; no limit if absent. */
   readonly quota?: Quota | undefined;
-  /** Finds the country of an address, for the label of events; no labels of countries if absent. */
-  readonly countryOf?: ((address: string) => string | undefined) | undefined;
   /** Called when a good token has arrived over a connection. */
   readonly vouch?: (socket: Socket) => void;
   /** Notes the uses of tokens. If absent, those of the last 30 s are lost when the server stops. */
@@ -113,6 +112,7 @@ export const createApp = ({
   reports,
   quota,
   countryOf,
+  countryHeader,
   vouch,
   files,
   now = Date.now,
@@ -155,7 +155,7 @@ export const createApp = ({
     now,
   };
   const requestAddress = createRequestAddress(trustProxy);
-  const agentOf = createAgentOf(countryOf, requestAddress);
+  const agentOf = createAgentOf(createCountryOf({ countryOf, countryHeader, trustProxy }));
   const refusedOrigins = createRefusedOrigins();
   const operationRoute = createOperationRoute({
     ...reading,
@@ -187,6 +187,7 @@ export const createApp = ({
       prefixOf,
       requestAddress,
       codes: signInCodes,
+      consoleOrigin,
       passwords,
       passkeys,
       passwordLimits: {

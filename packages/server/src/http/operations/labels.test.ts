@@ -229,6 +229,24 @@ describe('the country', () => {
     await there.close();
   });
 
+  it.each([
+    ['CF-IPCountry', 'nz', 'NZ'],
+    ['CloudFront-Viewer-Country', 'DE', 'DE'],
+    ['X-Vercel-IP-Country', 'ZA', 'ZA'],
+    ['CF-IPCountry', 'XX', 'US'],
+    ['CF-IPCountry', 'T1', 'US'],
+    ['CF-IPCountry', '<b>', 'US'],
+    ['CF-IPCountry', '', 'US'],
+  ])('is taken from the header %s: %j of a trusted proxy, and of nobody else', async (countryHeader, sent, country) => {
+    const there = await openScene({ countryHeader, countryOf: () => 'US', trustProxy: ['10.0.0.1'] });
+    const userUUID = newUserUUID();
+    const headers = { [countryHeader]: sent, 'X-Forwarded-For': address };
+    await log(there, userUUID, headers, '10.0.0.1');
+    await log(there, userUUID, headers, '198.51.100.1');
+    expect(await attributesOf(userUUID, there)).toEqual([{ $country: country }, { $country: 'US' }]);
+    await there.close();
+  });
+
   it('is no label where the account has none, nor of a server', async () => {
     const countryOf = () => 'NZ';
     const there = await openScene({ countryOf, account: { enrich: false } });

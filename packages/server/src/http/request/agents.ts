@@ -109,14 +109,11 @@ const headersOf = (c: Context): SentHeaders =>
   Object.fromEntries(read.map((name) => [name, c.req.raw.headers.get(name) ?? undefined]));
 
 /** As `createAgents`, with the visitor's country as a further label where `countryOf` finds one, for robots too. */
-export const createAgentOf = (
-  countryOf: ((address: string) => string | undefined) | undefined,
-  addressOf: (c: Context) => string,
-): ((c: Context) => Agent) => {
+export const createAgentOf = (countryOf: ((c: Context) => string | undefined) | undefined): ((c: Context) => Agent) => {
   const agentOf = createAgents();
   return (c) => {
     const agent = agentOf(headersOf(c));
-    const country = countryOf?.(addressOf(c));
+    const country = countryOf?.(c);
     if (country === undefined) return agent;
     return { robot: agent.robot, labels: [...agent.labels, [labelIDs.country, country]] };
   };
