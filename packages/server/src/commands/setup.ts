@@ -112,10 +112,16 @@ const ask = async (options: Options, present: string | undefined): Promise<Answe
     process.stdin.isTTY && process.stderr.isTTY && !isComplete
       ? createInterface({ input: process.stdin, output: process.stderr })
       : undefined;
+  // The iterator stores lines that arrive before their question, as when they are pasted.
+  const lines = terminal?.[Symbol.asyncIterator]();
   const question = async (given: string | undefined, text: string, fallback?: string): Promise<string> => {
     if (given !== undefined) return given;
-    if (terminal)
-      return (await terminal.question(`${text}${fallback ? ` [${fallback}]` : ''}: `)).trim() || (fallback ?? '');
+    if (terminal && lines) {
+      terminal.setPrompt(`${text}${fallback === undefined ? '' : ` [${fallback}]`}: `);
+      terminal.prompt();
+      const { value, done } = await lines.next();
+      if (!done) return value.trim() || (fallback ?? '');
+    }
     if (fallback !== undefined) return fallback;
     throw new WrongUsage('--site and --email are required where no terminal asks for them');
   };

@@ -55,7 +55,7 @@ mount -t proc proc proc
 mount -t tmpfs tmpfs run
 mkdir -p run/systemd/system .${folder}
 mount --bind ${folder} .${folder}
-exec chroot . timeout --kill-after=5 400 bash -euo pipefail ${folder}/script > ${folder}/printed
+exec chroot . timeout --kill-after=5 550 bash -euo pipefail ${folder}/script > ${folder}/printed
 `;
 
 const inside = (folder: string): string => `
