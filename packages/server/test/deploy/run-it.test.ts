@@ -64,6 +64,7 @@ printf '#!/bin/sh\\ncat /run/firsthand.log\\n' > /usr/local/bin/journalctl
 rm /usr/bin/systemctl
 cp ${folder}/systemctl /usr/bin/systemctl
 chmod 755 /usr/local/bin/journalctl /usr/bin/systemctl
+echo force-unsafe-io > /etc/dpkg/dpkg.cfg.d/no-sync
 trap 'systemctl stop firsthand' EXIT
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin XDG_DATA_HOME=${folder} XDG_CONFIG_HOME=${folder}
 export DEBIAN_FRONTEND=noninteractive
