@@ -95,7 +95,7 @@ const between: Readonly<Record<string, string>> = {
     firsthand event log --name 'After the upgrade' --user the-first-visitor\n`,
   'firsthand restore "$BACKUP"\n': `ready; echo == back; firsthand event list; dpkg-query -W -f '== version \${Version}\\n' firsthand
     grep -c METRICS_PORT=9464 /etc/firsthand.env
-    apt-get purge -y firsthand; echo == purged; ls /var/lib/firsthand; ! command -v firsthand\n`,
+    apt-get purge -y firsthand; echo == purged; ls /var/lib/firsthand; [ ! -e /usr/bin/firsthand ]\n`,
 };
 
 describe('the guides for operators', () => {

@@ -69,7 +69,6 @@ describe('the systemd unit', () => {
       RATE_LIMIT: 'address=1/2, user=1/10',
       BACKUP_DIR: `/a "b"/c;d&e`,
       METRICS_TOKEN: "it's",
-      LOG_LEVEL: '',
     };
     writeFileSync(join(folder, 'firsthand.conf'), setInEnvironmentFile(file, values));
     const generator = '/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator';
