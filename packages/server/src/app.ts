@@ -1,6 +1,7 @@
 /** The HTTP application: makes its parts, and adds the route of each path. */
 import type { Socket } from 'node:net';
 import { pageNames } from '@firsthand/contract/identifiers';
+import { nearestName } from '@firsthand/contract/near-miss';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
@@ -27,6 +28,7 @@ import { type DocsFiles, docsRoutes } from './http/docs.ts';
 import { documentRoute } from './http/document.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
 import { createHasToken, type MetricsAccess, metricsRoute } from './http/metrics.ts';
+import { isForScript, missingScriptRoute } from './http/missing-script.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
 import { createAccounts } from './http/operations/accounts/accounts.ts';
 import { createAudit } from './http/operations/accounts/audit.ts';
@@ -278,7 +280,13 @@ export const createApp = ({
     // To others the path is not there, whatever the method.
     app.all(`${base}/metrics`, (c, next) => (isAllowed(c.req.raw.headers) ? serveMetrics(c, next) : notFound(c)));
   }
-  app.notFound(notFound);
+  const serveMissingScript = files.tracker === undefined ? undefined : serve(missingScriptRoute(base, paths));
+  app.notFound((c) => {
+    const { method, path } = c.req;
+    if (serveMissingScript && isForScript(method, path)) return serveMissingScript(c, async () => {});
+    const meant = nearestName(path.slice(path.lastIndexOf('/') + 1), operationNames);
+    return notFound(c, meant && base + operations[meant as OperationName].paths[0]);
+  });
   app.onError(createFailed(log));
   return app;
 };
