@@ -73,6 +73,7 @@ const tarballs: Need = {
   isThere: () => existsSync(new URL('../dist', import.meta.url)),
 };
 const deploy = [
+  tarballs,
   chromium,
   program('/usr/sbin/nginx', 'nginx'),
   program('/usr/bin/caddy', 'caddy'),

@@ -33,9 +33,16 @@ export const answer = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object({
     ...shape,
     ignored: z
-      .array(text('The path of the field.', 'contactPhone'))
+      .array(
+        text(
+          'The path of the field, and the field that it may misspell.',
+          'contactPhone (did you mean contactTelephone?)',
+        ),
+      )
       .optional()
-      .describe('Fields of the request that the operation does not know.'),
+      .describe(
+        'Fields of the request that have no effect: the operation does not know them, or a nested attribute does not fit the limits.',
+      ),
     status,
   });
 

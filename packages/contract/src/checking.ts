@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { Problem } from './answer.ts';
 import { required } from './fields.ts';
-import { misspelt, unknownName } from './near-miss.ts';
+import { misspelt, nearestName, unknownName } from './near-miss.ts';
 import { isPlain } from './plain.ts';
 
 /** The field that every operation takes besides its own. */
@@ -104,6 +104,15 @@ export const refuseUnknown = (name: string, schema: z.ZodType, input: object): P
 /** The most names that a response lists as ignored. */
 export const mostIgnored = 20;
 
+/** At most this many ignored names of a response are compared with the known ones. */
+const maxCompared = 5;
+
+/** The path of an unknown name, with the absent field that it probably misspells. */
+const describeUnknown = (path: string, name: string, fields: Iterable<string>, input: object): string => {
+  const nearest = nearestName(name, [...fields]);
+  return nearest === undefined || nearest in input ? path : `${path} (did you mean ${nearest}?)`;
+};
+
 /** `path` leads to `input`. It becomes text only where a name is unknown, because most inputs have none. */
 const listUnknown = ({ fields, entries }: Known, input: unknown, path: PropertyKey[], found: string[]): void => {
   if (entries !== undefined && Array.isArray(input)) {
@@ -117,8 +126,10 @@ const listUnknown = ({ fields, entries }: Known, input: unknown, path: PropertyK
   for (const name of Object.keys(input)) {
     if (found.length >= mostIgnored) return;
     const field = fields.get(name);
-    if (field === undefined) found.push(fieldPath([...path, name.slice(0, 64)]));
-    else if (field !== scalar) {
+    if (field === undefined) {
+      const unknown = fieldPath([...path, name.slice(0, 64)]);
+      found.push(found.length < maxCompared ? describeUnknown(unknown, name, fields.keys(), input) : unknown);
+    } else if (field !== scalar) {
       path.push(name);
       listUnknown(field, input[name], path, found);
       path.pop();

@@ -1,6 +1,7 @@
 /** Contacts: creating, reading, changing, finding, exporting and erasing them. */
 import * as z from 'zod';
 import { answer, count, flag, isoTime, problem, text, told } from './answer.ts';
+import { attributes } from './attributes.ts';
 import { attribute, event } from './event.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
@@ -35,7 +36,7 @@ const created = {
     .describe("The contact's e-mail address. Needed without a contactExternalID."),
   contactProfileID: profileID,
   contactTagID: field.described(field.optional(field.tagIDs(false)), 'Tags to give to the contact.', 'newsletter,vip'),
-  contactAttr: field.optional(field.attributes(field.attribute)).describe('Attributes to give to the contact.'),
+  contactAttr: field.optional(attributes).describe('Attributes to give to the contact.'),
 };
 
 const changed = {
@@ -47,7 +48,7 @@ const changed = {
     'vip,-newsletter',
   ),
   contactAttr: field
-    .optional(field.attributes(field.removableAttribute))
+    .optional(field.distinctAttributes(field.removableAttribute))
     .describe('Attributes to change. An attrValue of null removes the attribute.'),
   contactStatus: field.described(field.optional(field.oneOf(contactStatuses)), contactStatus, 'unsubscribed'),
 };

@@ -13,11 +13,20 @@ export const errors = {
     status: 401,
     when: 'the request has no token: neither the field `tokenUUID` nor `Authorization: Bearer <token>`',
   },
-  invalid_token: { status: 401, when: 'the token is unknown, revoked or expired' },
+  invalid_token: {
+    status: 401,
+    when: 'the token is unknown, revoked or expired: `firsthand token list` and the console (Settings, Tokens) show the valid ones',
+  },
   token_kind: { status: 403, when: 'the operation does not take a token of this kind' },
   id_not_for_browser: { status: 403, when: 'the catalogue does not allow this ID for browser tokens' },
-  origin_not_allowed: { status: 403, when: "the page's origin is not in accountOrigin" },
-  server_token_in_browser: { status: 403, when: 'a secret token came with the Origin of a web page' },
+  origin_not_allowed: {
+    status: 403,
+    when: "the page's origin is not in accountOrigin: allow it in the console (Set up, Sites), or with updateAccount",
+  },
+  server_token_in_browser: {
+    status: 403,
+    when: 'a secret token came with the Origin of a web page, where it is public: revoke it, and use a browser token there',
+  },
   unknown_operation: { status: 404, when: 'no operation has this path' },
   unknown_account: { status: 404, when: 'no account has this accountUUID' },
   unknown_contact: {

@@ -1,6 +1,7 @@
 /** Events: logging them, reading them back, counting them. */
 import * as z from 'zod';
 import { answer, count, eventID, flag, isoTime, mark, problem, text, told } from './answer.ts';
+import { attributes } from './attributes.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 import * as plain from './plain.ts';
@@ -36,9 +37,9 @@ const what = {
     '2026-11-01T09:30:00Z',
   ),
   eventAttrArray: field
-    .optional(field.attributes(field.attribute))
+    .optional(attributes)
     .describe(
-      'The attributes of the event; none of them twice. `$browser`, `$os`, `$device`, `$country` and `$eventName` are ignored: the service makes these.',
+      'The attributes of the event; none of them twice. Nested objects and lists become `a.b` and `c.0`, an object is taken by its members, and a single value as the attribute `value`. `$browser`, `$os`, `$device`, `$country`, `$agent` and `$eventName` are ignored: the service makes these.',
     ),
 };
 
@@ -232,7 +233,7 @@ export const event = z.object({
   eventAttrArray: z
     .array(attribute)
     .describe(
-      'The attributes of the event. With a browser token the service adds labels of the visitor: `$browser`, `$os`, `$device`, `$country`.',
+      'The attributes of the event. With a browser token the service adds labels of the visitor: `$browser`, `$os`, `$device`, `$country`, and for robots `$agent`.',
     ),
   claimed: mark("In an export: only claims of browser tokens make the event the contact's."),
   why: why.optional().describe('With `include=why`: the reason why the event belongs to its owner.'),

@@ -34,7 +34,7 @@ export const says = (form: string, wanted: 'text' | 'list' | 'object' = 'text') 
 });
 
 /** A schema that passes its input through `coerce` before checking it, typed as taking `In`. */
-const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out>) =>
+export const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out>) =>
   z.preprocess(coerce, schema) as unknown as z.ZodType<Out, In>;
 
 /** As `coerced`, for a field that may be absent. */
@@ -81,7 +81,7 @@ export const clearable = <Out, In>(schema: z.ZodType<Out, In>) =>
   );
 
 /** The value of a JSON text. Other input is returned as it is, and so is text that is not JSON. */
-const fromJSON = (input: unknown): unknown => {
+export const fromJSON = (input: unknown): unknown => {
   if (typeof input !== 'string') return input;
   try {
     return parseJSON(input);
@@ -342,7 +342,7 @@ export const tagIDs = (removable: boolean) => {
 };
 
 /** Whether JSON carried a number exactly: an integer above 2^53 may have been rounded to its neighbour. */
-const isExact = (value: unknown) =>
+export const isExact = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
 /** The value of an attribute; a number or a boolean is stored as its text. */
@@ -367,12 +367,11 @@ const removableValue = described(
   'Stone teapot',
 );
 
-const anAttribute = says('must be an object of attrID and attrValue', 'object');
-export const attribute = z.object({ attrID, attrValue }, anAttribute);
+export const anAttribute = says('must be an object of attrID and attrValue', 'object');
 export const removableAttribute = z.object({ attrID, attrValue: removableValue }, anAttribute);
 
 /** A list of attributes in which no attrID occurs twice. */
-export const attributes = <Out extends { attrID: string }, In>(item: z.ZodType<Out, In>) =>
+export const distinctAttributes = <Out extends { attrID: string }, In>(item: z.ZodType<Out, In>) =>
   list(item, limits.attributesPerEvent).superRefine((entries, context) => {
     const seen = new Set<string>();
     entries.forEach(({ attrID }, index) => {

@@ -26,6 +26,22 @@ describe('the nearest name', () => {
   });
 });
 
+describe('a part of a name', () => {
+  const fields = ['contactEmailaddress', 'contactFirstname', 'contactLastname', 'contactTelephone', 'contactProfileID'];
+  it.each([
+    ['contactEmail', 'contactEmailaddress'],
+    ['email', 'contactEmailaddress'],
+    ['contactPhone', 'contactTelephone'],
+    ['first_name', 'contactFirstname'],
+    ['profile', 'contactProfileID'],
+    ['contact', undefined],
+    ['contactName', undefined],
+    ['tname', undefined],
+  ])('%s finds %s, the only name that contains it', (name, nearest) => {
+    expect(nearestName(name, fields)).toBe(nearest);
+  });
+});
+
 describe('an unknown name', () => {
   it.each([
     [

@@ -38,6 +38,17 @@ const edits = (from: string, to: string): number => {
   return last[to.length] as number;
 };
 
+/** A shorter part of a name fits too many names by chance. */
+const minPartLength = 5;
+
+/** The only known name that contains a name without its noun: `contactTelephone` for `phone` and `contactPhone`. */
+const containingName = (given: string, known: readonly string[]): string | undefined => {
+  const part = given.replace(/^(?:contact|event)/, '');
+  if (part.length < minPartLength) return undefined;
+  const [only, other] = known.filter((candidate) => bare(candidate).includes(part));
+  return other === undefined ? only : undefined;
+};
+
 /** The known name that is nearest to a name; undefined if none is near enough. */
 export const nearestName = (name: string, known: readonly string[]): string | undefined => {
   if (name.length > mostLength) return undefined;
@@ -53,7 +64,7 @@ export const nearestName = (name: string, known: readonly string[]): string | un
     nearest = candidate;
     least = count;
   }
-  return nearest;
+  return nearest ?? containingName(given, known);
 };
 
 const isSameButForCase = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();

@@ -26,7 +26,10 @@ export const frontPage = (groups: readonly GuideGroup[]): Page => {
     content: html`<div class="hero">
 <h1>Firsthand documentation</h1>
 <p class="lead">${text}</p>
-<p class="actions"><a class="button" href="#begin">Begin</a> <a class="button light" href="reference/">API reference</a></p>
+<p class="actions">${groups.map(
+      ({ title }, index) =>
+        html`<a class="button${index === 0 ? '' : ' light'}" href="#guides-${index}">${title || 'Guides'}</a> `,
+    )}</p>
 </div>
 <section id="begin" aria-labelledby="begin-title">
 <h2 id="begin-title">Begin</h2>

@@ -49,7 +49,7 @@ export const createSite = (): Site => {
   };
 };
 
-const mostText = 1_500;
+const mostText = 2_500;
 
 /** What the search looks through. Places that the server fills in hold their defaults here. */
 export const searchEntries = ({ pages }: Site): SearchEntry[] =>

@@ -107,10 +107,15 @@ export const guideGroups = (index = readText(indexFile)): GuideGroup[] => {
     if (token.type !== 'table') continue;
     const guides = (token as Tokens.Table).rows.flatMap(([first, second]) => {
       const href = linkIn(first?.tokens ?? []);
-      if (!first || href === undefined || !/^[\w-]+\.md$/.test(href)) return [];
+      if (!first || href === undefined || !/^(?:manual\/)?[\w-]+\.md$/.test(href)) return [];
       const file = `${guidesFolder}/${href}`;
       return [
-        { file, path: guidePath(file), title: first.text.replace(/^\[(.*)\]\(.*\)$/, '$1'), use: second?.text ?? '' },
+        {
+          file,
+          path: manuals[file]?.path ?? guidePath(file),
+          title: first.text.replace(/^\[(.*)\]\(.*\)$/, '$1'),
+          use: second?.text ?? '',
+        },
       ];
     });
     if (guides.length > 0) groups.push({ title, guides });
@@ -123,18 +128,20 @@ export const textPages = (): { pages: Page[]; groups: NavigationGroup[] } => {
   const groups = guideGroups();
   const listed = groups.flatMap(({ guides }) => guides);
   const missing = guideFiles().filter((file) => !listed.some((guide) => guide.file === file));
+  // The manuals that no group of the index lists.
+  const others = Object.entries(manuals).filter(([file]) => !listed.some((guide) => guide.file === file));
   if (missing.length > 0) throw new Error(`${indexFile} does not list ${missing.join(', ')}`);
   return {
     pages: [
-      ...listed.map(({ file, path }) => toPage(file, path, true)),
-      ...Object.entries(manuals).map(([file, { path }]) => toPage(file, path, false)),
+      ...listed.map(({ file, path }) => toPage(file, path, !(file in manuals))),
+      ...others.map(([file, { path }]) => toPage(file, path, false)),
     ],
     groups: [
       ...groups.map(({ title, guides }) => ({
         title: title || 'Guides',
         links: guides.map(({ path, title: label }) => ({ path, label })),
       })),
-      { title: 'Manuals', links: Object.values(manuals) },
+      { title: 'Manuals', links: others.map(([, manual]) => manual) },
     ],
   };
 };

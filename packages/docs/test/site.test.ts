@@ -119,7 +119,7 @@ describe('the documentation', () => {
       expect(html.match(/\{firsthand:(?!(root|tracker-stem|page-folder|script-tag)\})/g), path).toBeNull();
     });
     expect(pages.get('')).toContain('{firsthand:script-tag}');
-    expect(pages.get('tracker')).toContain('https://shop.example/s{firsthand:tracker-stem}.js');
+    expect(pages.get('tracker')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
     expect(pages.get('static-site')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
     expect(pages.get('operations')).toContain('URL={firsthand:root}');
     expect(pages.get('identify')).toContain('FIRSTHAND_URL={firsthand:root}');

@@ -1,6 +1,7 @@
 /** The HTTP application: makes its parts, and adds the route of each path. */
 import type { Socket } from 'node:net';
 import { pageNames } from '@firsthand/contract/identifiers';
+import { nearestName } from '@firsthand/contract/near-miss';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
@@ -28,6 +29,7 @@ import { type DocsFiles, docsRoutes } from './http/docs.ts';
 import { documentRoute } from './http/document.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
 import { createHasToken, type MetricsAccess, metricsRoute } from './http/metrics.ts';
+import { isForScript, missingScriptRoute } from './http/missing-script.ts';
 import { createOperationRoute, createReplies, type Reply } from './http/operation-route.ts';
 import { createAccounts } from './http/operations/accounts/accounts.ts';
 import { createAudit } from './http/operations/accounts/audit.ts';
@@ -50,6 +52,7 @@ import { createStreamReply } from './http/operations/stream.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';
 import { createAdmission } from './http/request/admission.ts';
 import { createAgentOf } from './http/request/agents.ts';
+import { type CountrySources, createCountryOf } from './http/request/country.ts';
 import { createParsingBudget } from './http/request/parsing-budget.ts';
 import { createFailed, createRouteServer, type Route } from './http/routes.ts';
 import { securityTextPath, securityTextRoute } from './http/security-text.ts';
@@ -60,7 +63,7 @@ import { folderOf, type PagePaths } from './script-tag.ts';
 import type { Store } from './store/store.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 
-export interface AppOptions {
+export interface AppOptions extends CountrySources {
   readonly store: Store;
   readonly log: Logger;
   /** The prefix of all paths: `/`, or `/x/`. */
@@ -74,8 +77,6 @@ export interface AppOptions {
   readonly reports?: Reports | undefined;
   /** The quota of what each account stores; no limit if absent. */
   readonly quota?: Quota | undefined;
-  /** Finds the country of an address, for the label of events; no labels of countries if absent. */
-  readonly countryOf?: ((address: string) => string | undefined) | undefined;
   /** Called when a good token has arrived over a connection. */
   readonly vouch?: (socket: Socket) => void;
   /** Notes the uses of tokens. If absent, those of the last 30 s are lost when the server stops. */
@@ -114,6 +115,7 @@ export const createApp = ({
   reports,
   quota,
   countryOf,
+  countryHeader,
   vouch,
   files,
   now = Date.now,
@@ -156,7 +158,7 @@ export const createApp = ({
     now,
   };
   const requestAddress = createRequestAddress(trustProxy);
-  const agentOf = createAgentOf(countryOf, requestAddress);
+  const agentOf = createAgentOf(createCountryOf({ countryOf, countryHeader, trustProxy }));
   const refusedOrigins = createRefusedOrigins();
   const operationRoute = createOperationRoute({
     ...reading,
@@ -188,6 +190,7 @@ export const createApp = ({
       prefixOf,
       requestAddress,
       codes: signInCodes,
+      consoleOrigin,
       passwords,
       passkeys,
       passwordLimits: {
@@ -281,7 +284,13 @@ export const createApp = ({
     // To others the path is not there, whatever the method.
     app.all(`${base}/metrics`, (c, next) => (isAllowed(c.req.raw.headers) ? serveMetrics(c, next) : notFound(c)));
   }
-  app.notFound(notFound);
+  const serveMissingScript = files.tracker === undefined ? undefined : serve(missingScriptRoute(base, paths));
+  app.notFound((c) => {
+    const { method, path } = c.req;
+    if (serveMissingScript && isForScript(method, path)) return serveMissingScript(c, async () => {});
+    const meant = nearestName(path.slice(path.lastIndexOf('/') + 1), operationNames);
+    return notFound(c, meant && base + operations[meant as OperationName].paths[0]);
+  });
   app.onError(createFailed(log));
   return app;
 };

@@ -17,6 +17,7 @@ it('needs nothing to be given', () => {
     rateLimits: undefined,
     geo: 'off',
     geoFile: undefined,
+    geoHeader: undefined,
     retentionDays: undefined,
     accountBytes: undefined,
     backupDir: undefined,
@@ -116,6 +117,7 @@ describe.each([
   ],
   ['GEO', ['off'], ['on', 'Country', 'city']],
   ['GEO_FILE', ['./countries.mmdb', '/var/lib/a b.mmdb'], ['\0', 'x'.repeat(4_097)]],
+  ['GEO_HEADER', ['CF-IPCountry', 'x-country'], ['CF IPCountry', 'a:b', '-a', 'x'.repeat(101)]],
   ['BACKUP_DIR', ['./backups', '/var/backups/a b'], ['\0', 'x'.repeat(4_097)]],
   [
     'BACKUP_EVERY',
@@ -208,7 +210,8 @@ describe.each([
   it.each(good.map((entry) => (typeof entry === 'string' ? ([entry, entry] as const) : entry)))(
     'may be %s',
     (given, value) => {
-      const env = variable.startsWith('BACKUP_') ? { BACKUP_DIR: 'x' } : {};
+      const needed = { BACKUP_: { BACKUP_DIR: 'x' }, GEO_: { GEO: 'country', GEO_FILE: 'x', TRUST_PROXY: '::1' } };
+      const env = Object.entries(needed).find(([prefix]) => variable.startsWith(prefix))?.[1] ?? {};
       expect(readConfig({ ...env, [variable]: given })).toHaveProperty(name, value);
       expect(readConfig(env, { [name]: given })).toHaveProperty(name, value);
     },
@@ -245,6 +248,19 @@ it.each(['BACKUP_EVERY', 'BACKUP_KEEP'])(
   },
 );
 
+it.each(['GEO_FILE', 'GEO_HEADER'])('refuses %s without GEO, because no event would get a country', (variable) => {
+  expect(() => readConfig({ [variable]: 'x', TRUST_PROXY: '::1' })).toThrow(
+    new BadConfiguration(`${variable} has no effect without GEO (or --geo): set both, or neither`),
+  );
+  expect(readConfig({ [variable]: 'x', GEO: 'off', TRUST_PROXY: '::1' })).toMatchObject({ geo: 'off' });
+});
+
+it('reads no GEO_HEADER while no proxy is trusted', () => {
+  const env = { GEO: 'country', GEO_HEADER: 'CF-IPCountry' };
+  expect(() => readConfig(env)).toThrow(/^GEO_HEADER .* set TRUST_PROXY$/);
+  expect(readConfig({ ...env, TRUST_PROXY: '::1' })).toMatchObject({ geoHeader: 'CF-IPCountry' });
+});
+
 describe('findMisspelledSettings', () => {
   it.each([
     ['BACKUP_EVRY', 'BACKUP_EVERY'],
@@ -273,7 +289,7 @@ describe('findMisspelledSettings', () => {
 it('finds countries only in a file that is named', () => {
   expect(() => readConfig({ GEO: 'country' })).toThrow(BadConfiguration);
   expect(() => readConfig({ GEO: 'country' })).toThrow(
-    /^GEO \(or --geo\) is country: GEO_FILE \(or --geo-file\) must name/,
+    /^GEO \(or --geo\) is country: GEO_FILE \(or --geo-file\) must name .*, or GEO_HEADER \(or --geo-header\)/,
   );
   expect(readConfig({ GEO: 'country', GEO_FILE: 'x.mmdb' })).toMatchObject({ geo: 'country', geoFile: 'x.mmdb' });
 });

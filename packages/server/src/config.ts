@@ -211,7 +211,7 @@ export const settings = {
   geo: {
     variable: 'GEO',
     flag: '--geo <off|country>',
-    means: "whether events get the visitor's country as a label, which is found in GEO_FILE",
+    means: "whether events get the visitor's country as a label, from GEO_HEADER or GEO_FILE",
     form: 'off or country',
     schema: z.enum(['off', 'country']),
     fallback: 'off',
@@ -222,6 +222,16 @@ export const settings = {
     means: 'database of countries for GEO=country: an MMDB file, such as DB-IP Lite or GeoLite2',
     form: 'the path of an MMDB file',
     schema: z.string().regex(/^[^\0]{1,4096}$/),
+    needs: 'geo',
+  },
+  geoHeader: {
+    variable: 'GEO_HEADER',
+    flag: '--geo-header <name>',
+    means:
+      "header in which the CDN sends the visitor's country, for GEO=country; only proxies of TRUST_PROXY are believed",
+    form: 'the name of a header, such as CF-IPCountry, CloudFront-Viewer-Country or X-Vercel-IP-Country',
+    schema: z.string().regex(/^[a-z\d][a-z\d-]{0,99}$/i),
+    needs: 'geo',
   },
   retentionDays: {
     variable: 'RETENTION_DAYS',
@@ -417,9 +427,16 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>, fl
       'BACKUP_DIR (or --backup-dir) is for a SQLite file, and DATABASE_URL names none; copy a PostgreSQL database with pg_dump or pg_basebackup',
     );
   }
-  if (config.geo === 'country' && config.geoFile === undefined) {
+  if (config.geo === 'country' && config.geoFile === undefined && config.geoHeader === undefined) {
     throw new BadConfiguration(
-      'GEO (or --geo) is country: GEO_FILE (or --geo-file) must name an MMDB file with countries',
+      'GEO (or --geo) is country: GEO_FILE (or --geo-file) must name an MMDB file with countries, or GEO_HEADER (or --geo-header) a ' +
+        "header in which the CDN sends the visitor's country",
+    );
+  }
+  if (config.geoHeader !== undefined && config.trustProxy === undefined) {
+    throw new BadConfiguration(
+      'GEO_HEADER (or --geo-header) is read only from a proxy that TRUST_PROXY (or --trust-proxy) names, because every client can ' +
+        'send it: set TRUST_PROXY',
     );
   }
   if (config.metricsPort !== undefined && config.metricsPort !== 0 && config.metricsPort === config.port) {

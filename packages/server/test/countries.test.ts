@@ -18,6 +18,7 @@ const headers = {
   'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
   'Sec-CH-UA-Platform': '"Chrome OS"',
   'X-Forwarded-For': '8.8.4.4',
+  'CF-IPCountry': 'NZ',
 };
 
 /** The attributes of an event that a visitor at 8.8.4.4 sends through a trusted proxy to a server with these settings. */
@@ -36,8 +37,16 @@ it('a server with GEO=country labels events with the country of GEO_FILE', async
   expect(await attributesWith({ GEO: 'country', GEO_FILE: countries() })).toEqual([...withoutCountry, '$country=US']);
 });
 
-it('a server without GEO=country labels none with a country, whatever GEO_FILE is', async () => {
-  expect(await attributesWith({ GEO_FILE: '/nowhere.mmdb' })).toEqual(withoutCountry);
+it('a server with GEO_HEADER labels events with the country that a CDN sends', async () => {
+  expect(await attributesWith({ GEO: 'country', GEO_HEADER: 'CF-IPCountry' })).toEqual([
+    ...withoutCountry,
+    '$country=NZ',
+  ]);
+});
+
+it('a server with GEO=off labels none with a country, whatever the other settings are', async () => {
+  const env = { GEO: 'off', GEO_FILE: '/nowhere.mmdb', GEO_HEADER: 'CF-IPCountry' };
+  expect(await attributesWith(env)).toEqual(withoutCountry);
 });
 
 it('a server with a GEO_FILE that it cannot use does not start', async () => {

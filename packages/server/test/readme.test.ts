@@ -13,17 +13,19 @@ import { readConfig, settings } from '../src/config.ts';
 import { parseAddress } from '../src/identity/address.ts';
 import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';
-import { claimsIn, exceptionsIn, missingIn } from './fixtures/documents/readme-claims.ts';
+import { claimsIn, exceptionsIn, missingIn, withTests } from './fixtures/documents/readme-claims.ts';
 import { keyOf } from './fixtures/proof.ts';
 import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 
 const root = new URL('../../../', import.meta.url);
 const manual = 'packages/docs/manual/';
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const front = withTests(read('README.md'), read('.readme-tests.md'));
 /** The pages of the manual, and the README, which ends with what is no claim. */
-const texts = [...readdirSync(new URL(manual, root)).map((name) => manual + name), 'README.md'].map((path) => ({
-  path,
-  text: readFileSync(new URL(path, root), 'utf8'),
-}));
+const texts = [
+  ...readdirSync(new URL(manual, root)).map((name) => ({ path: manual + name, text: read(manual + name) })),
+  { path: 'README.md', text: front.text },
+];
 /** All of them. */
 const readme = texts.map(({ text }) => text).join('\n');
 const operatorToken = 'operator_of_the_readme_00000000';
@@ -69,6 +71,12 @@ describe('the README and the manual', () => {
     expect(exceptionsIn(readme)).toEqual([]);
   });
 
+  test('begins with what Firsthand is and has the comments in a file beside it, each for one of its claims', () => {
+    expect(read('README.md').split('\n').slice(0, 5).join(' ')).toMatch(/It is for .* instead of .* Google Analytics/);
+    expect(read('README.md')).not.toContain('<!--');
+    expect(front.unknown).toEqual([]);
+  });
+
   test('names tests that there are', () => {
     expect(missingIn(readme)).toEqual([]);
   });
@@ -84,16 +92,17 @@ describe('the README and the manual', () => {
   });
 
   test('has the figures of the last full runs', () => {
-    const read = (page: string) => readFileSync(new URL(`../${page}`, import.meta.url), 'utf8');
+    const readPage = (page: string) => read(`packages/server/${page}`);
     const [, kills, events] =
-      /\n\| process killed \|[^|]+\| (\d+) × kill -9, (\d+) events [^|]+\| 0 lost, 0 twice/.exec(read('FAULTS.md')) ??
-      [];
+      /\n\| process killed \|[^|]+\| (\d+) × kill -9, (\d+) events [^|]+\| 0 lost, 0 twice/.exec(
+        readPage('FAULTS.md'),
+      ) ?? [];
     const millions = (Number(events) / 1e6).toFixed(1);
     expect(readme).toContain(`In ${Number(kills).toLocaleString('en')} kills of the process`);
     expect(readme).toContain(`none of ${millions} million events`);
     const [, ofTen, ofMillions] =
       /linking a user with 2,000,000 events, beside one with 10: median ms *\| *([\d.]+) *\| *([\d.]+)/.exec(
-        read('bench/RESULTS.md'),
+        readPage('bench/RESULTS.md'),
       ) ?? [];
     expect(readme).toContain('half a millisecond for a browser with ten events and for one with two million');
     expect([Math.round(Number(ofTen) * 10), Math.round(Number(ofMillions) * 10)]).toEqual([5, 5]);
@@ -173,7 +182,7 @@ describe('the README and the manual', () => {
   test('lists the commands that there are', () => {
     const [, block = ''] = /```\n(firsthand [\s\S]*?)```/.exec(readme) ?? [];
     const shown = [...block.matchAll(/firsthand ([\w-]+)(?: ([\w|]+))?/g)];
-    expect(shown).toHaveLength(15);
+    expect(shown).toHaveLength(17);
     for (const [, noun, verbs] of shown) {
       const source = readFileSync(new URL(`../src/commands/${noun}.ts`, import.meta.url), 'utf8');
       for (const verb of verbs?.split('|') ?? []) expect(source).toMatch(new RegExp(`command\\('${verb}\\b`));

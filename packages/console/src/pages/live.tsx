@@ -3,6 +3,7 @@ import type { AnswerFor } from '@firsthand/client';
 import { api } from '../api.ts';
 import { Bars } from '../parts/bars.tsx';
 import { Answered, Card } from '../parts/card.tsx';
+import { Robots } from '../parts/robots.tsx';
 import { useAnswer } from '../reading/answer.ts';
 import { formatCountry, formatWhole } from '../reading/format.ts';
 import { LiveEvents } from './live/live-events.tsx';
@@ -54,6 +55,7 @@ export const Live = () => {
             People in the last five minutes: <strong>{answer.value ? formatWhole(answer.value.people) : '–'}</strong>
           </p>
         )}
+        <Robots />
       </header>
       <div class="live">
         <LiveEvents />

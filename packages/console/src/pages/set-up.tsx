@@ -4,7 +4,8 @@ import { useEffect } from 'preact/hooks';
 import { hrefOf, isOnThisMachine } from '../address.ts';
 import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
-import { EventLine, isOfRobot } from '../parts/event-line.tsx';
+import { EventLine } from '../parts/event-line.tsx';
+import { Robots } from '../parts/robots.tsx';
 import { OpenSampleShop } from '../parts/sample-shop.tsx';
 import { Problem, Skeleton } from '../parts/small.tsx';
 import { account, isOwner, readAccount } from '../reading/account.ts';
@@ -61,7 +62,7 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
           <WhyNothing />
         </>
       )}
-      {newest && isOfRobot(newest) && <p class="soft">A robot sent it. Reports leave robots out.</p>}
+      {hasEvents && <Robots />}
       {newest && (
         <ul class="events">
           <EventLine event={newest} />

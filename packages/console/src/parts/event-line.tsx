@@ -32,7 +32,7 @@ const firstOf = ({ eventAttrArray }: LoggedEvent, ...attrIDs: string[]): string 
   return '';
 };
 
-export const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
+const isOfRobot = (event: LoggedEvent): boolean => firstOf(event, 'robot') === 'true';
 
 /** A short text that distinguishes an event from others of its kind. */
 const gist = (event: LoggedEvent): string => {

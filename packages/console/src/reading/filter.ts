@@ -48,6 +48,7 @@ const labels: ReadonlyMap<string, string> = new Map([
   ['$os', 'System'],
   ['$device', 'Device'],
   ['$country', 'Country'],
+  ['$agent', 'Kind of robot'],
   ['utm_source', 'Source'],
   ['utm_medium', 'Medium'],
   ['utm_campaign', 'Campaign'],

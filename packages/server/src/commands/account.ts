@@ -28,7 +28,7 @@ type CreateOptions = DatabaseOptions & {
 const flagNames = (_: string, field: string): string => `--${field.toLowerCase()}`;
 
 /** The script tag of a site whose web server passes on BASE_PATH, or `/s/` if that is `/`. None if the tracker isn't built. */
-const tagLines = (options: CreateOptions, token: string): string[] => {
+export const tagLines = (options: CreateOptions, token: string): string[] => {
   if (!hasScriptTag()) return [];
   const { basePath, ...paths } = settingsOf(pathSettings, options);
   const site = options.origin?.find((origin) => !origin.includes('*'))?.replace(/\/$/, '') ?? 'https://shop.example';
@@ -38,7 +38,8 @@ const tagLines = (options: CreateOptions, token: string): string[] => {
   return ['', 'The script tag for a page:', '', ...tag.split('\n'), '', ...ownPathAdvice, policy];
 };
 
-const create = async (options: CreateOptions): Promise<void> => {
+/** Checks the flags, and returns a function that creates the account. Throws WrongUsage for what the API would refuse. */
+export const accountFrom = async (options: Pick<CreateOptions, 'name' | 'origin' | 'browserCatalogue'>) => {
   const [{ createAccountInput }, { check }, { createAccounts }] = await Promise.all([
     import('@firsthand/contract/account/account'),
     import('@firsthand/contract/checking'),
@@ -47,8 +48,11 @@ const create = async (options: CreateOptions): Promise<void> => {
   const { name: accountName, origin: accountOrigin, browserCatalogue } = options;
   const input = check(createAccountInput, { accountName, accountOrigin, browserCatalogue });
   if (!input.ok) throw new WrongUsage(input.problem.message.replace(/^`account(Name|Origin)\S*`/, flagNames));
-  const work = (store: Store) => createAccounts(store).createAccount(input.value, asOperator());
-  const answer = await withStore(options, work, { create: true });
+  return (store: Store) => createAccounts(store).createAccount(input.value, asOperator());
+};
+
+const create = async (options: CreateOptions): Promise<void> => {
+  const answer = await withStore(options, await accountFrom(options), { create: true });
   if (options.json) return printJSON({ ...answer, status: '200' });
   const made = toTable([
     ['Account', answer.accountUUID],

@@ -5,6 +5,11 @@ import { exitCodeOf, explain } from './shared/command-errors.ts';
 import { printComplaint, printLine } from './shared/printing.ts';
 
 const nouns = [
+  {
+    name: 'setup',
+    summary: 'write the settings and the unit of a service, and create its first owner',
+    load: () => import('./setup.ts'),
+  },
   { name: 'serve', summary: 'run the service', load: () => import('./serve.ts') },
   { name: 'account', summary: 'create and list accounts', load: () => import('./account.ts') },
   { name: 'demo-data', summary: 'fill a sample shop', load: () => import('./demo-data.ts') },
@@ -13,6 +18,11 @@ const nouns = [
     name: 'user',
     summary: 'invite and list people who sign in to the console',
     load: () => import('./user.ts'),
+  },
+  {
+    name: 'login-link',
+    summary: 'print a link with which an owner signs in to the console',
+    load: () => import('./login-link.ts'),
   },
   { name: 'audit', summary: 'list who did what to whom', load: () => import('./audit.ts') },
   { name: 'event', summary: 'log and list events of the running server', load: () => import('./event.ts') },
@@ -39,13 +49,24 @@ const nouns = [
   { name: 'doctor', summary: 'examine the database', load: () => import('./doctor.ts') },
 ];
 
+/** Sets the variables of an environment file that are not set. `firsthand setup` makes the file where there is none. */
+const readSettingsFrom = async (file: string, noun: string): Promise<void> => {
+  const { readEnvironmentFile } = await import('../environment-file.ts');
+  const variables = readEnvironmentFile(file, { optional: noun === 'setup' });
+  for (const [name, value] of Object.entries(variables)) process.env[name] ||= value;
+};
+
 const createProgram = (): Command => {
   const program = new Command('firsthand')
     .description('Stores browser events, links them to contacts, and answers queries about them.')
     .version(version)
+    // Not --env-file: Node 20 reads that one itself, wherever it is.
+    .option('--settings-file <file>', 'read settings from this file too, as NAME=value; variables that are set win')
     .exitOverride();
   for (const { name, summary } of nouns) program.command(name).description(summary);
   return program.hook('preSubcommand', async (_, command) => {
+    const { settingsFile } = program.opts<{ settingsFile?: string }>();
+    if (settingsFile !== undefined) await readSettingsFrom(settingsFile, command.name());
     const noun = await nouns.find(({ name }) => name === command.name())?.load();
     noun?.define(command);
   });

@@ -3,6 +3,7 @@ import { type Config, findMisspelledSettings, readConfig, type SettingName, sett
 import { followParent, isBelowNpm } from '../serving/parent-process.ts';
 import { version } from '../version.ts';
 import { addSettings, flagsOf } from './shared/flags.ts';
+import { printLine } from './shared/printing.ts';
 
 const names = Object.keys(settings) as SettingName[];
 
@@ -48,10 +49,21 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
     process.exit(fatalExitCode);
   });
 
-  const serving = await serve(config, { log, demo, onFatal: () => process.exit(fatalExitCode) });
+  // A link in a log would let every reader of the log sign in.
+  const firstLink = !demo && process.stdout.isTTY === true;
+  const serving = await serve(config, { log, demo, firstLink, onFatal: () => process.exit(fatalExitCode) });
   if (demo) {
     const { welcome } = await import('../demo/welcome.ts');
     process.stdout.write(`${welcome({ ...serving, databaseURL: config.databaseURL, paths: config })}\n`);
+  }
+  if (firstLink && serving.consoleURL) {
+    printLine([
+      'The database had no account: "My site" was created. This link signs in to the console once, within ten minutes:',
+      '',
+      serving.consoleURL,
+      '',
+      'Then invite yourself in Settings › People, or with firsthand login-link <your e-mail address>',
+    ]);
   }
 
   const signal = await stopAsked;

@@ -2,15 +2,11 @@
 import { type MemberRole, memberRoles, roleKinds } from '@firsthand/contract/account/members';
 import { type Command, Option } from 'commander';
 import { parseAddress } from '../identity/address.ts';
-import { rootURL } from '../serving/root-url.ts';
-import type { AccountSummary, Store } from '../store/store.ts';
-import { WrongUsage } from './shared/command-errors.ts';
-import { accountOf, addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';
-import { addSettings, settingsOf } from './shared/flags.ts';
+import type { Store } from '../store/store.ts';
+import { type AccountOptions, accountOf, addDatabase, chosenAccount, withStore } from './shared/database.ts';
+import { addSettings } from './shared/flags.ts';
+import { addressSettings, invitationLines, inviteMember } from './shared/invitations.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
-
-/** For the link of an invitation, which leads to the console. */
-const addressSettings = ['consoleOrigin', 'host', 'port', 'basePath'] as const;
 
 const roleOption = () =>
   new Option('--role <role>', 'viewer reads; editor also changes contacts and catalogues; owner does everything')
@@ -39,21 +35,7 @@ export const define = (command: Command): void => {
     .action(remove);
 };
 
-type Options = DatabaseOptions & { readonly account?: string };
-
-/** The account that is named, or the only one. */
-const chosenAccount = async (store: Store, options: Options): Promise<AccountSummary> => {
-  const accounts = await store.listAccounts();
-  const named = await accountOf(store, options);
-  const chosen =
-    named === undefined && accounts.length === 1 ? accounts[0] : accounts.find(({ account }) => account === named);
-  if (chosen !== undefined) return chosen;
-  throw new WrongUsage(
-    accounts.length === 0
-      ? 'there is no account yet: firsthand account create makes one'
-      : '--account is required, because there are several accounts: firsthand account list shows them',
-  );
-};
+type Options = AccountOptions;
 
 /** Works on the member of the chosen account that has this e-mail address. */
 const withMember = async <Result>(
@@ -74,24 +56,12 @@ const invite = async (
   emailaddress: string,
   options: Options & { readonly role: MemberRole; readonly name?: string },
 ): Promise<void> => {
-  const { role: memberRole, name: memberName } = options;
-  const { consoleOrigin, host, port, basePath } = settingsOf(addressSettings, options);
-  const { createMembers } = await import('../http/operations/accounts/members.ts');
-  const answer = await withStore(options, async (store) => {
-    const { accountUUID } = await chosenAccount(store, options);
-    const invitation = { accountUUID, memberEmailaddress: emailaddress, memberRole, memberName };
-    return createMembers(store).inviteMember(invitation, asOperator());
-  });
-  const root = consoleOrigin === undefined ? rootURL({ host, port, basePath }) : consoleOrigin + basePath.slice(0, -1);
-  const invitationURL = `${root}/console/join#code=${answer.invitationCode}`;
-  if (options.json) return printJSON({ ...answer, invitationURL, status: '200' });
-  printLine([
-    `With this link ${emailaddress} chooses a password or makes a passkey, once, until ${toMinute(answer.expiresTime)}:`,
-    '',
-    invitationURL,
-    '',
-    'Whoever has the link can take it, so send it to that person only.',
-  ]);
+  const { role, name } = options;
+  const invitation = await withStore(options, async (store) =>
+    inviteMember(store, await chosenAccount(store, options), { emailaddress, role, name }, options),
+  );
+  if (options.json) return printJSON({ ...invitation, status: '200' });
+  printLine(invitationLines(emailaddress, invitation));
 };
 
 const changeRole = async (emailaddress: string, options: Options & { readonly role: MemberRole }): Promise<void> => {

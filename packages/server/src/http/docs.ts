@@ -55,6 +55,8 @@ export const docsRoutes = (
     ...pages,
     ...assetRoutes({ name, folder, path: '/docs/' }),
     { path: '/docs', route: redirect(name, 'docs/') },
+    // Warnings of the tracker name it, followed by the code as the anchor.
+    { path: '/docs/errors', route: redirect(name, 'reference/errors') },
     { path: '/docs/reference', route: redirect(name, 'reference/') },
   ];
 };

@@ -32,6 +32,24 @@ describe('an unknown path', () => {
   );
 });
 
+describe('a path that is nearly that of an operation', () => {
+  it.each([
+    ['/event/getEvents', '/event/getEvent'],
+    ['/getEvent', '/event/getEvent'],
+    ['/event/log_event', '/event/logEvent'],
+    ['/x/contact/createcontact', '/contact/createContact'],
+  ])('is answered with the right one: %s', async (path, meant) => {
+    const scene = await begin();
+    const { status, body } = await scene.send(path);
+    expect([status, body.error.message]).toEqual([404, `no operation has this path. Did you mean ${meant}?`]);
+  });
+
+  it('is answered with the base path', async () => {
+    const scene = await begin({ basePath: '/s/' });
+    expect((await scene.send('/event/getEvent')).body.error.message).toContain('Did you mean /s/event/getEvent?');
+  });
+});
+
 describe('a method that a path does not take', () => {
   it.each([
     ['GET', '/event/logEvents', 'POST, OPTIONS'],

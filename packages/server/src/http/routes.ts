@@ -78,11 +78,18 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traff
 
   const countUnknown = traffic.counting('unknown');
 
-  /** Does not log the path, which the client chose and which may hold anything. */
-  const notFound = async (c: Context): Promise<Response> => {
+  /** Does not log the path, which the client chose and which may hold anything. `meant` is the path that it probably misspells. */
+  const notFound = async (c: Context, meant?: string): Promise<Response> => {
     const started = performance.now();
     const exchange = newExchange();
-    const response = await refuse(c, exchange, new Refusal('unknown_operation'));
+    const response = await refuse(
+      c,
+      exchange,
+      new Refusal(
+        'unknown_operation',
+        meant === undefined ? {} : { message: `no operation has this path. Did you mean ${meant}?` },
+      ),
+    );
     countUnknown(response.status, performance.now() - started);
     log.debug({ requestID: exchange.requestID, status: response.status }, 'request');
     return response;

@@ -101,7 +101,22 @@ describe('/tracker.js', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it.each(['tracker.secret.js', 'tracker.js.br', 'tracker.0123456789abcde0.js'])('has no %s', async (name) => {
+  it('has no compressed file under its own name', async () => {
+    expect((await scene.app.request('/tracker.js.br')).status).toBe(404);
+  });
+
+  it.each(['tracker.secret.js', 'tracker.0123456789abcde0.js', 'main.min.js', 's/main.full.js'])(
+    'answers the wrong path %s with a script that warns of it',
+    async (name) => {
+      const response = await scene.app.request(`/${name}`);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+      expect(await response.text()).toMatch(/^console\.warn\("firsthand: no script has this path\. .*\/main\.full\.js/);
+      expect((await scene.app.request(`/${name}`, { method: 'POST' })).status).toBe(404);
+    },
+  );
+
+  it.each(['console/assets/old.js', 'docs/assets/old.js'])('leaves %s to be unknown', async (name) => {
     expect((await scene.app.request(`/${name}`)).status).toBe(404);
   });
 

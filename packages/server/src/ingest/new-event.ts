@@ -1,5 +1,5 @@
 import { robotMark } from '@firsthand/contract/identifiers';
-import { isLabelID } from '@firsthand/contract/labels';
+import { agentKinds, isLabelID, labelIDs } from '@firsthand/contract/labels';
 import type { InputOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import type { NewEvent } from '../store/store.ts';
@@ -21,16 +21,18 @@ type Envelope = Pick<CheckedEvent, 'userUUID' | 'contactUUID' | 'contactExternal
 /** The attributes without those named like labels, with a robot's mark unless the event has one, and with the labels. */
 const attributesOf = (
   { eventAttrArray = [] }: CheckedEvent,
-  { robot = false, labels = [] }: RequestContext,
+  { robot = false, labels }: RequestContext,
 ): NewEvent['attributes'] => {
   const attributes: (readonly [string, string])[] = [];
   for (const { attrID, attrValue } of eventAttrArray) {
     if (!isLabelID(attrID)) attributes.push([attrID, attrValue]);
   }
-  if (robot && !attributes.some(([attrID]) => attrID === robotMark.attrID)) {
-    attributes.push([robotMark.attrID, robotMark.attrValue]);
-  }
+  const own = attributes.find(([attrID]) => attrID === robotMark.attrID);
+  if (robot && own === undefined) attributes.push([robotMark.attrID, robotMark.attrValue]);
+  if (labels === undefined) return attributes;
   attributes.push(...labels);
+  // The tracker has marked a browser that a program drives, and that has the User-Agent of others.
+  if (!robot && own?.[1] === robotMark.attrValue) attributes.push([labelIDs.agent, agentKinds.automated]);
   return attributes;
 };
 

@@ -19,6 +19,7 @@ import { startQuota } from '../quota.ts';
 import type { Reports } from '../reports/questions.ts';
 import type { Store } from '../store/store.ts';
 import type { Traffic } from '../traffic.ts';
+import { createFirstAccount } from './first-account.ts';
 import { mostConnections } from './most-connections.ts';
 import { rootURL } from './root-url.ts';
 
@@ -53,6 +54,7 @@ interface ApplicationOptions {
     | 'consoleOrigin'
     | 'geo'
     | 'geoFile'
+    | 'geoHeader'
     | 'retentionDays'
     | 'backupDir'
     | 'backupEvery'
@@ -62,6 +64,8 @@ interface ApplicationOptions {
   readonly traffic: Traffic;
   readonly metrics: MetricsAccess | undefined;
   readonly reports: Reports | undefined;
+  /** Create the first account of an empty database, and issue a link that signs in to it. */
+  readonly firstLink?: boolean | undefined;
   /** When the newest scheduled backup was made; undefined: there is none. */
   readonly newestBackup?: () => number | undefined;
 }
@@ -71,7 +75,7 @@ export interface Application {
   readonly demo: Demo | undefined;
   /** Whether it serves the documentation. */
   readonly docs: boolean;
-  /** Returns the path of a link that signs in to the demo's account once; undefined without a demo or without a console. */
+  /** Returns the path of a link that signs in once, to the demo's account or a first one; undefined without either or without a console. */
   signInPath(): string | undefined;
   /** Stops the background work. */
   stop(): Promise<void>;
@@ -94,6 +98,7 @@ export const loadApplication = async (withDemo: boolean) => {
     traffic,
     metrics,
     reports,
+    firstLink = false,
     newestBackup = () => undefined,
   }: ApplicationOptions): Promise<Application> => {
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
@@ -103,10 +108,12 @@ export const loadApplication = async (withDemo: boolean) => {
     const withConsole = hasConsole(consoleFolder);
     if (!withConsole) log.warn('there is no console to serve: npm run build makes it');
     const demo = await demoPage?.openDemo({ store, log, isStopping, paths: config });
+    const firstAccount = firstLink && withConsole ? await createFirstAccount(store, Date.now()) : undefined;
     const { accountBytes } = config;
     const quota = accountBytes === undefined ? undefined : startQuota(store, { accountBytes, log });
+    const withCountries = config.geo === 'country';
     const countryOf =
-      config.geo === 'country' ? (await import('./countries.ts')).openCountries(config.geoFile as string) : undefined;
+      withCountries && config.geoFile ? (await import('./countries.ts')).openCountries(config.geoFile) : undefined;
     const trustProxy = config.trustProxy ?? [];
     const most = mostConnections();
     // One address may hold half of all connections, so that others get some.
@@ -126,6 +133,7 @@ export const loadApplication = async (withDemo: boolean) => {
       rateLimits: config.rateLimits ?? defaultRateLimits,
       quota,
       countryOf,
+      countryHeader: withCountries ? config.geoHeader : undefined,
       traffic,
       metrics,
       reports,
@@ -151,7 +159,10 @@ export const loadApplication = async (withDemo: boolean) => {
     server.maxConnections = most;
     server.maxHeadersCount = mostHeaders;
     shares.guard(server);
-    const signInPath = () => (demo && withConsole ? `/console/#code=${signInCodes.issue(demo.account)}` : undefined);
+    const signInPath = () => {
+      const account = demo?.account ?? firstAccount;
+      return account !== undefined && withConsole ? `/console/#code=${signInCodes.issue(account)}` : undefined;
+    };
     return { server, demo, docs: withDocs, signInPath, stop: async () => quota?.stop(), finish: tokenUse.finish };
   };
 };

@@ -6,3 +6,14 @@ export const rootURL = ({ host, port, basePath }: { host: string; port: number; 
   const name = everywhere[host] ?? host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}${basePath.replace(/\/$/, '')}`;
 };
+
+/** The REST root at which the console signs in, without a slash at its end: at CONSOLE_ORIGIN, or on this machine. */
+export const consoleRootURL = ({
+  consoleOrigin,
+  ...local
+}: {
+  consoleOrigin: string | undefined;
+  host: string;
+  port: number;
+  basePath: string;
+}): string => (consoleOrigin === undefined ? rootURL(local) : consoleOrigin + local.basePath.replace(/\/$/, ''));

@@ -12,7 +12,7 @@ import { followConnections } from './drain.ts';
 import { listen, tryListening } from './listening.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { openReports } from './reports.ts';
-import { rootURL } from './root-url.ts';
+import { consoleRootURL, rootURL } from './root-url.ts';
 import { type ScheduledBackups, startBackups } from './scheduled-backups.ts';
 import { startTidying } from './tidying.ts';
 import { requireWritable } from './writable-folder.ts';
@@ -21,6 +21,8 @@ export interface ServeOptions {
   readonly log?: Logger;
   /** Serve the demo page, with an account of its own. */
   readonly demo?: boolean;
+  /** Create the first account of an empty database, and return a link that signs in to it. */
+  readonly firstLink?: boolean;
   /** Answers reports in place of the engine. */
   readonly reports?: Reports;
   /** Called when the server can no longer know what the disk holds. It then responds to nothing: end the process. */
@@ -33,7 +35,7 @@ export interface Serving {
   readonly demo: Demo | undefined;
   /** Whether it serves the documentation. */
   readonly docs: boolean;
-  /** A link that signs in to the console of the demo's account once, within ten minutes. */
+  /** A link that signs in to the console once, within ten minutes: to the demo's account, or to the first one. */
   readonly consoleURL: string | undefined;
   /**
    * Stops: accepts no more connections, completes the requests under way and closes the store. Resolves with the number of requests
@@ -68,6 +70,11 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     openStore({
       databaseURL: config.databaseURL,
       role: 'server',
+      updateBackup: {
+        folder: backupDir,
+        keep: backupDir === undefined ? undefined : config.backupKeep,
+        onMade: (backup) => log.info(backup, 'a backup was made and verified before the update of the database'),
+      },
       onFatal: (error) => fail(error),
       onFault: (err, message) => log.error({ err }, message),
     }),
@@ -106,6 +113,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       traffic,
       metrics: metrics?.access,
       reports: options.reports ?? served?.reports,
+      firstLink: options.firstLink,
       newestBackup: () => backups?.newestTime(),
     }).catch(async (error) => {
       await Promise.all([metrics?.stop(), served?.stop()]);
@@ -142,7 +150,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       return cutOff;
     };
     const path = signInPath();
-    const consoleURL = path && url + path;
+    const consoleURL = path && consoleRootURL({ ...config, port }) + path;
     return { url, demo, docs, consoleURL, close: () => (closed ??= close()) };
   }
 

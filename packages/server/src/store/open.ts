@@ -5,7 +5,7 @@ import type { Tell } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
 import type { Spread, SpreadOptions } from './postgres/database/citus.ts';
 import type { Restored } from './restored.ts';
-import type { Backups, FolderBackup } from './scheduled-backups.ts';
+import type { Backups, FolderBackup, UpdateBackup } from './scheduled-backups.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
 import type { OnFault, Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
@@ -17,6 +17,8 @@ export interface StoreOptions {
   readonly role: 'server' | 'beside';
   /** Whether a command creates a missing database; a server always does. */
   readonly create?: boolean;
+  /** The backup of a SQLite file that is made before its schema changes. */
+  readonly updateBackup?: UpdateBackup | undefined;
   /** Called when the state of the disk is unknown: send no more responses and end the process. */
   readonly onFatal: (error: Error) => void;
   /** Called when work fails that no request waits for, once until it succeeds. The store tries it again. */
@@ -43,7 +45,7 @@ export const missingFileOf = (databaseURL: string): string | undefined => {
 
 /** Opens the database that the URL names. Throws StoreUnusable when the database cannot be served. */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
-  const { databaseURL, role, create = false, onFatal, onFault, arrangement } = options;
+  const { databaseURL, role, create = false, onFatal, onFault, arrangement, updateBackup } = options;
   if (isPostgres(databaseURL)) {
     const { openPostgres } = await import('./postgres/store.ts');
     return openPostgres(databaseURL, { role, create, onFault });
@@ -52,7 +54,9 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
   const { openBeside, openMemoryStore, openServing } = await import('./sqlite/store.ts');
   if (sqlite === ':memory:') return openMemoryStore(arrangement);
   const path = resolve(sqlite);
-  return role === 'beside' ? openBeside(path, { create, arrangement }) : openServing({ path, arrangement }, onFatal);
+  return role === 'beside'
+    ? openBeside(path, { create, arrangement, updateBackup })
+    : openServing({ path, arrangement }, onFatal, updateBackup);
 };
 
 /**

@@ -8,6 +8,15 @@ export interface FolderBackup {
   readonly removed: number;
 }
 
+/** Where a backup is made before the schema of a database changes. */
+export interface UpdateBackup {
+  /** The folder `backups` beside the database if undefined. */
+  readonly folder?: string | undefined;
+  /** How many backups of the database stay in the folder. */
+  readonly keep?: number | undefined;
+  readonly onMade?: (backup: FolderBackup) => void;
+}
+
 export interface Backups {
   /** All verified backups of the database in the folder, the newest first. `time` is in milliseconds since 1970. */
   list(): readonly { readonly file: string; readonly time: number }[];

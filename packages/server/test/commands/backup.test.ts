@@ -19,6 +19,7 @@ it('a backup of a database that is being served opens and has its rows', async (
   await log(1);
 
   const ofCopy = { DATABASE_URL: `sqlite:${copy}` };
+  await firsthandJSON(['backup', `${copy}-1`], ofCopy);
   const { code } = await firsthand(['doctor'], ofCopy);
   expect(code).toBe(0);
   const over = await firsthand(['doctor', '--account-bytes', '14910'], ofCopy);
@@ -82,6 +83,12 @@ it('doctor is content with a good database, and complains about a bad one', asyn
   expect(missing).toBeInstanceOf(Error);
 
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const unsaved = await firsthand(['doctor'], env);
+  expect([unsaved.code, unsaved.stdout]).toEqual([
+    1,
+    expect.stringMatching(/NOT OK +backup +there is none: set BACKUP_DIR/),
+  ]);
+  await firsthandJSON(['backup', `${path}.copy`], env);
   const good = await firsthandJSON(['doctor'], env);
   expect(good).toMatchObject({ ok: true });
   expect(good.finding.every(({ ok }: { ok: boolean }) => ok)).toBe(true);

@@ -1,6 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { examineTracker } from '../../src/commands/doctor.ts';
+import { archivingFinding } from '../../src/store/postgres/database/doctor.ts';
 import { firsthand, firsthandJSON, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
@@ -10,8 +11,9 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
   // As main.ts does: doctor also examines who may read the files of the server.
   const umask = process.umask(0o077);
   onTestFinished(() => void process.umask(umask));
-  const { env } = temporaryDatabase();
+  const { path, env } = temporaryDatabase();
   const { browserTokenUUID: tokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  await firsthandJSON(['backup', `${path}.copy`], env);
   const examine = async () => {
     const { code, stdout } = await firsthand(['doctor', '--json'], env);
     const { finding } = JSON.parse(stdout);
@@ -37,6 +39,16 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
   const told = await serveHere({ ...env, TRUST_PROXY: '127.0.0.1' });
   await log(told.url, { 'X-Forwarded-For': '198.51.100.7' });
   await expect.poll(examine).toMatchObject({ code: 0, ok: true });
+});
+
+it.each([
+  [true, 'knows of no other backups', { mode: 'off', archivedTime: null, failedTime: null }],
+  [true, 'has archived no WAL yet', { mode: 'on', archivedTime: null, failedTime: null }],
+  [true, 'last on 2026-11-29T00:00:00.000Z', { mode: 'on', archivedTime: 1_795_910_400_000, failedTime: 5 }],
+  [false, 'failed to archive its WAL on 2026-11-29', { mode: 'on', archivedTime: 5, failedTime: 1_795_910_400_000 }],
+  [false, 'failed to archive', { mode: 'always', archivedTime: null, failedTime: 5 }],
+])('doctor reports the archive of PostgreSQL: %s, %s', (ok, detail, archiving) => {
+  expect(archivingFinding(archiving)).toEqual({ name: 'backup', ok, detail: expect.stringContaining(detail) });
 });
 
 it('doctor says when the tracker was built', () => {

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
+import { firsthand, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 
 describe('a command that is given wrongly says so in a line, without a stack, and ends with 2', () => {
   it.each([
@@ -50,6 +51,37 @@ it('says its version, whatever the command', async () => {
   for (const args of [['--version'], ['serve', '--version'], ['account', 'create', '-V']]) {
     expect(await firsthand(args)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
   }
+});
+
+describe('--settings-file', () => {
+  const write = (text: string) => {
+    const file = join(temporaryFolder(), 'firsthand.env');
+    writeFileSync(file, text);
+    return file;
+  };
+
+  it('names settings for every command; a variable that is set wins', async () => {
+    const { path, env } = temporaryDatabase();
+    const file = write(`DATABASE_URL='${env.DATABASE_URL}'\nBASE_PATH=/s/\n`);
+    const args = ['--settings-file', file, 'account', 'create', '--name', 'Shop'];
+    const { code, stdout } = await firsthand(args);
+    expect([code, existsSync(path)]).toEqual([0, true]);
+    expect(stdout).toContain('https://shop.example/s/main.');
+    expect((await firsthand(args, { BASE_PATH: '/x/' })).stdout).toContain('https://shop.example/x/main.');
+  });
+
+  it('must be readable, and have lines of NAME=value', async () => {
+    const missing = await firsthand(['--settings-file', '/nowhere.env', 'account', 'list']);
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^firsthand: --settings-file .*\/nowhere\.env/),
+    });
+    const wrong = await firsthand(['--settings-file', write('export PORT=1'), 'serve']);
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^firsthand: line 1 of .* is not NAME=value/),
+    });
+  });
 });
 
 it('calls the spreading over Citus experimental', async () => {

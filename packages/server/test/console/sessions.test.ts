@@ -167,6 +167,15 @@ describe('the code of a link', () => {
     expect((await signInWith(scene, { code }, '', local, here)).status).toBe(401);
   });
 
+  it('signs in once from another machine too, at CONSOLE_ORIGIN', async () => {
+    const code = codes.issue(await account());
+    const elsewhere = { incoming: { socket: { remoteAddress: '192.0.2.7' } } };
+    const signedIn = await signInWith(scene, { code }, '', consoleOrigin, elsewhere);
+    expect(signedIn.body.session).toMatchObject({ kind: 'server', accountUUID: scene.accountUUID });
+    expect(signedIn.headers.get('set-cookie')).toMatch(/^__Host-firsthand=session_.*; Secure$/);
+    expect((await signInWith(scene, { code }, '', consoleOrigin, elsewhere)).status).toBe(401);
+  });
+
   it('is of no use after ten minutes, nor from another machine', async () => {
     const late = codes.issue(await account());
     await pass(600_000);

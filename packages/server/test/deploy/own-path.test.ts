@@ -45,6 +45,8 @@ const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: s
       ['    listen [::]:443 ssl http2;\n', ''],
       ['/etc/letsencrypt/live/shop.example/fullchain.pem', join(folder, 'cert.pem')],
       ['/etc/letsencrypt/live/shop.example/privkey.pem', join(folder, 'key.pem')],
+      ['/etc/letsencrypt/live/firsthand.shop.example/fullchain.pem', join(folder, 'cert.pem')],
+      ['/etc/letsencrypt/live/firsthand.shop.example/privkey.pem', join(folder, 'key.pem')],
       ['/var/www/shop.example', join(folder, 'site')],
     ]);
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -79,6 +81,8 @@ const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: s
       ['*:443>', `*:${httpsPort}>`],
       ['/etc/letsencrypt/live/shop.example/fullchain.pem', join(folder, 'cert.pem')],
       ['/etc/letsencrypt/live/shop.example/privkey.pem', join(folder, 'key.pem')],
+      ['/etc/letsencrypt/live/firsthand.shop.example/fullchain.pem', join(folder, 'cert.pem')],
+      ['/etc/letsencrypt/live/firsthand.shop.example/privkey.pem', join(folder, 'key.pem')],
       ['/var/log/apache2/shop.example.log', join(folder, 'access.log')],
       ['/var/www/shop.example', join(folder, 'site')],
     ]);
@@ -116,6 +120,7 @@ const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: s
 
 interface Sending {
   readonly from?: string;
+  readonly host?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
@@ -133,6 +138,7 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
       PORT: '0',
       BASE_PATH: '/s/',
       TRUST_PROXY: '127.0.0.1',
+      CONSOLE_ORIGIN: 'https://firsthand.shop.example',
       OPERATOR_TOKEN: operatorToken,
       RATE_LIMIT: 'address=0.001/10',
     });
@@ -145,7 +151,14 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
       httpsPort: await freePort(),
       serverPort: Number(new URL(serving.url).port),
     };
-    const subject = ['-subj', '/CN=shop.example', '-addext', 'subjectAltName=DNS:shop.example', '-days', '2'];
+    const subject = [
+      '-subj',
+      '/CN=shop.example',
+      '-addext',
+      'subjectAltName=DNS:shop.example,DNS:firsthand.shop.example',
+      '-days',
+      '2',
+    ];
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
     const files = ['-keyout', `${folder}/key.pem`, '-out', `${folder}/cert.pem`];
     execFileSync('openssl', ['req', '-x509', ...key, ...subject, ...files], { stdio: 'ignore' });
@@ -169,19 +182,22 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
   });
 
   /** Sends a request to the site, from an address of this machine. */
-  const open = (path: string, { from = '127.0.0.1', headers = {}, body }: Sending = {}): Promise<IncomingMessage> =>
+  const open = (
+    path: string,
+    { from = '127.0.0.1', host = 'shop.example', headers = {}, body }: Sending = {},
+  ): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sent = request(
         {
           host: '127.0.0.1',
           port: here.httpsPort,
-          servername: 'shop.example',
+          servername: host,
           rejectUnauthorized: false,
           localAddress: from,
           agent: false,
           path,
           method: body === undefined ? 'GET' : 'POST',
-          headers: { Host: `shop.example:${here.httpsPort}`, ...headers },
+          headers: { Host: `${host}:${here.httpsPort}`, ...headers },
         },
         resolve,
       );
@@ -208,6 +224,24 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
       'public, max-age=3600',
     ]);
     expect(headers.etag).toMatch(/-br"$/);
+  });
+
+  test('the console is on its own host, and an owner signs in there', async () => {
+    const host = 'firsthand.shop.example';
+    const { status, headers } = await send('/', { host });
+    expect([status, headers.location]).toEqual([302, expect.stringMatching(/\/s\/console\/$/)]);
+    const page = await send('/s/console/', { host });
+    expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+    const ofPage = { 'X-Firsthand-Console': '1', 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ tokenUUID: tokens.serverTokenUUID });
+    const signIn = (origin: string, at: string) =>
+      send('/s/console/sign-in', { host: at, headers: { ...ofPage, Origin: origin }, body });
+    const signedIn = await signIn(`https://${host}`, host);
+    expect([signedIn.status, signedIn.headers['set-cookie']?.[0]]).toEqual([
+      200,
+      expect.stringMatching(/^__Host-firsthand=/),
+    ]);
+    expect((await signIn('https://shop.example', 'shop.example')).status).toBe(403);
   });
 
   test('each address has a rate limit of its own, whatever it says of itself', async () => {
@@ -289,7 +323,8 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
       );
       await expect.poll(daysLeft).toBe(400);
       const { event } = await createClient({ url: serving.url, token: tokens.serverTokenUUID }).getEvent({ userUUID });
-      expect(event.map(({ eventID }) => eventID)).toEqual([7]);
+      // The tag logs the page view itself.
+      expect(event).toMatchObject([{ eventID: 7 }, { eventName: 'Page viewed' }]);
     } finally {
       await browser.close();
     }

@@ -1,23 +1,20 @@
 /**
- * Follows docs/run-it.md to its end, in one shell: as root, with folders of its own in place of /etc, /opt and /var/lib, and a network
- * of its own, because the guide's port may be in use here. Systemd can't run here; a script in its place starts the unit's command as
- * the unit's user, with its settings. npm ci takes what is installed here.
+ * Follows the guides for operators to their end, in one shell and a copy of this machine's root (an overlay): as root, with the Debian
+ * package, and a network of its own, because the guides' port may be in use here. Systemd can't run here; a script in its place starts
+ * the unit's command as the unit's user.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { layOut, pack } from '../../build/deb.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';
+import { tarballOf } from '../packages/packed.ts';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
-const packages = ['.', 'packages/server', 'packages/tracker', 'packages/client', 'packages/contract', 'packages/docs'];
-
-/** systemctl, as far as the guide uses it. It is given the unit's name last. */
+/** systemctl, as far as the guides and the package use it. It is given the unit's name last. */
 const systemctl = `#!/bin/bash
 set -euo pipefail
-unit=/etc/systemd/system/firsthand.service
+unit=/usr/lib/systemd/system/firsthand.service
 value() { sed -n "s/^$1=//p" $unit; }
 stop() {
   [ -f /run/firsthand.pid ] || return 0
@@ -28,97 +25,107 @@ stop() {
 start() {
   install -d -o "$(value User)" -g "$(value Group)" -m "$(value StateDirectoryMode)" "/var/lib/$(value StateDirectory)"
   cd "$(value WorkingDirectory)"
-  mapfile -t settings < <(value Environment | tr ' ' '\\n'; cat /etc/firsthand.env)
-  command=$(value ExecStart)
   # Without root's right to read and write everywhere.
-  env "\${settings[@]}" setpriv --reuid "$(value User)" --regid "$(value Group)" --init-groups \\
-    node \${command#/usr/bin/node} >> /run/firsthand.log 2>&1 &
+  env -i PATH="$PATH" setpriv --reuid "$(value User)" --regid "$(value Group)" --init-groups \\
+    $(value ExecStart) >> /run/firsthand.log 2>&1 &
   echo $! > /run/firsthand.pid
 }
 case "$*" in
-  daemon-reload) test -f $unit ;;
-  'enable --now firsthand' | 'start firsthand') start ;;
+  daemon-reload | 'enable firsthand') ;;
+  'disable --now firsthand') stop ;;
+  'start firsthand') start ;;
   'stop firsthand') stop ;;
   'restart firsthand') stop; start ;;
+  'try-restart firsthand') [ ! -f /run/firsthand.pid ] || { stop; start; } ;;
   'reload caddy') test -f /etc/caddy/Caddyfile ;;
   *) echo "systemctl $*: not in this test" >&2; exit 1 ;;
 esac
 `;
 
-/** What the guide is followed with, in a mount namespace: private folders, an npm that installs nothing, systemctl. */
-const preamble = (folder: string): string => `
+/** The root in which the guides are followed: this machine's, whose changes go into the folder. */
+const outside = (folder: string): string => `
+set -euo pipefail
 mount --make-rprivate /
 ip link set lo up
-for name in etc opt var/lib run; do mkdir -p ${folder}/$name; done
-cp -a /etc/. ${folder}/etc
-for name in etc opt var/lib run; do mount --bind ${folder}/$name /$name; done
-mkdir -p /etc/systemd/system /etc/caddy
+mkdir ${folder}/changes ${folder}/work ${folder}/root
+mount -t overlay overlay -o lowerdir=/,upperdir=${folder}/changes,workdir=${folder}/work ${folder}/root
+cd ${folder}/root
+mount --bind /dev dev
+mount -t proc proc proc
+mount -t tmpfs tmpfs run
+mkdir -p run/systemd/system .${folder}
+mount --bind ${folder} .${folder}
+exec chroot . timeout --kill-after=5 550 bash -euo pipefail ${folder}/script > ${folder}/printed
+`;
+
+const inside = (folder: string): string => `
+printf '#!/bin/sh\\ncat /run/firsthand.log\\n' > /usr/local/bin/journalctl
+# apt lets the scripts of a package find only the programs of the system.
+rm /usr/bin/systemctl
+cp ${folder}/systemctl /usr/bin/systemctl
+chmod 755 /usr/local/bin/journalctl /usr/bin/systemctl
+echo force-unsafe-io > /etc/dpkg/dpkg.cfg.d/no-sync
 trap 'systemctl stop firsthand' EXIT
-PATH=${folder}/bin:${dirname(process.execPath)}:$PATH
-export XDG_DATA_HOME=${folder} XDG_CONFIG_HOME=${folder} REPOSITORY=${folder}/repository
-npm() {
-  [ "$1" = ci ] || { command npm "$@"; return; }
-  for name in ${packages.join(' ')}; do
-    [ -d ${root}$name/node_modules ] || continue
-    mkdir $name/node_modules
-    mount --bind ${root}$name/node_modules $name/node_modules
-  done
-}
+export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin XDG_DATA_HOME=${folder} XDG_CONFIG_HOME=${folder}
+export DEBIAN_FRONTEND=noninteractive
+ready() { curl -fsS --retry 60 --retry-delay 1 --retry-connrefused -o /dev/null http://127.0.0.1:3000/s/readyz; }
 PS4='$ '
 set -x
 `;
 
-/** The files of the repository, changed ones too, in a repository of their own. */
-const makeRepository = (folder: string): void => {
-  mkdirSync(folder);
-  const listed = execFileSync('git', ['-C', root, 'ls-files', '-coz', '--exclude-standard']);
-  const archive = execFileSync('tar', ['-C', root, '--null', '--ignore-failed-read', '-T', '-', '-cf', '-'], {
-    input: listed,
-    maxBuffer: 2 ** 30,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  execFileSync('tar', ['-C', folder, '-xf', '-'], { input: archive });
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-C', folder, '-c', 'user.name=test', '-c', 'user.email=test@shop.example', ...args]);
-  git('init', '--quiet');
-  git('add', '--all');
-  git('commit', '--quiet', '--message', 'all');
-};
-
-const blocks = blocksOf('run-it.md').map(({ code }) => code);
+const blocks = ['install-debian.md', 'run-it.md', 'upgrade.md'].flatMap((guide) =>
+  blocksOf(guide)
+    .filter(({ code }) => !code.startsWith('30 4 '))
+    .map(({ code }) => code),
+);
 
 /** What a reader does after a block that holds this. The server has begun a backup of its own, which must not hold what follows. */
 const between: Readonly<Record<string, string>> = {
-  'firsthand backup\n': `until grep -q 'a backup was made' /run/firsthand.log; do sleep 0.1; done
-    firsthand event log --name 'After the backup' --user the-first-visitor
-    echo == seen; firsthand event list\n`,
-  'firsthand restore "$newest"\n': 'echo == restored; firsthand event list\n',
-  'firsthand --version\n': `firsthand event log --name 'After the upgrade' --user the-first-visitor
-    echo == upgraded; firsthand event list\n`,
-  'restore /var/lib/firsthand/before-upgrade.db\n': 'echo == back; firsthand event list\n',
+  'firsthand event list\n': `echo == doctor; firsthand doctor || true; echo == examined
+    stat -c '%U %G %a %n' /etc/firsthand.env /var/lib/firsthand /var/lib/firsthand/firsthand.db
+    until grep -q 'a backup was made' /run/firsthand.log; do sleep 0.1; done\n`,
+  'systemctl restart firsthand\n': 'ready\n',
+  'firsthand backup\n': `firsthand event log --name 'After the backup' --user the-first-visitor
+    echo == seen; firsthand event list; echo == copied\n`,
+  'firsthand restore "$newest"\n': 'ready; echo == restored; firsthand event list; echo == read\n',
+  'apt-get install -y "$PACKAGE"\n': `firsthand --version; dpkg-query -W -f '== version \${Version}\\n' firsthand
+    [ ! -f /run/firsthand.pid ] || { ready; echo == upgraded; firsthand event list; echo == continues; }
+    export PACKAGE=$LATER_PACKAGE\n`,
+  "'before the update of the database'": `BACKUP=$(ls -t /var/lib/firsthand/backups/*.db | head -n 1)
+    firsthand event log --name 'After the upgrade' --user the-first-visitor\n`,
+  'firsthand restore "$BACKUP"\n': `ready; echo == back; firsthand event list; dpkg-query -W -f '== version \${Version}\\n' firsthand
+    grep -c METRICS_PORT=9464 /etc/firsthand.env
+    apt-get purge -y firsthand; echo == purged; ls /var/lib/firsthand; [ ! -e /usr/bin/firsthand ]\n`,
 };
 
-describe('run-it.md', () => {
+describe('the guides for operators', () => {
   let printed: string;
+  let log: string;
   const ends: (() => void | Promise<void>)[] = [];
   beforeAll(async () => {
     const folder = temporaryFolder((end) => ends.push(end));
-    mkdirSync(join(folder, 'bin'));
-    writeFileSync(join(folder, 'bin/systemctl'), systemctl, { mode: 0o755 });
-    makeRepository(join(folder, 'repository'));
+    mkdirSync(join(folder, 'files'));
+    layOut(tarballOf('firsthand'), join(folder, 'files'));
+    writeFileSync(join(folder, 'systemctl'), systemctl);
+    const packages = ['0.1.0', '0.1.1'].map((version) =>
+      pack(join(folder, 'files'), folder, { version, compression: 'none' }),
+    );
     // The token that was printed.
-    const token = `$(sed -n 's/^Server token *\\(server_[^ ]*\\).*/\\1/p' ${folder}/printed)`;
+    const token = `$(grep -o 'server_[^ ]*' ${folder}/printed | head -n 1)`;
     const script = blocks.map((code) => {
-      const [, more = ''] = Object.entries(between).find(([held]) => code.includes(held)) ?? [];
-      return code.replaceAll('server_…', token) + more;
+      const more = Object.entries(between).flatMap(([held, then]) => (code.includes(held) ? then : []));
+      return code.replaceAll('server_…', token) + more.join('');
     });
-    writeFileSync(join(folder, 'script'), preamble(folder) + script.join('\n'));
+    const given = `PACKAGE=${packages[0]} EARLIER_PACKAGE=${packages[0]} LATER_PACKAGE=${packages[1]}\n`;
+    writeFileSync(join(folder, 'outside'), outside(folder));
+    writeFileSync(join(folder, 'script'), inside(folder) + given + script.join('\n'));
     // The outer shell is the first process here, and collects those that have ended.
-    const shell = `timeout --kill-after=5 550 bash -euo pipefail ${folder}/script > ${folder}/printed; exit $?`;
+    const shell = `bash ${folder}/outside; exit $?`;
     const args = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', shell];
     const { code, stderr } = await start('unshare', args, {}).ended;
     printed = readFileSync(join(folder, 'printed'), 'utf8');
-    if (code !== 0) throw new Error(`the guide ended with ${code}:\n${printed}\n${stderr.slice(-4_000)}`);
+    log = stderr;
+    if (code !== 0) throw new Error(`the guides ended with ${code}:\n${printed}\n${stderr.slice(-4_000)}`);
   });
   afterAll(async () => {
     for (const end of ends) await end();
@@ -127,22 +134,42 @@ describe('run-it.md', () => {
   /** What was printed between two texts. */
   const part = (from: string, to: string): string => printed.split(from)[1]?.split(to)[0] ?? '';
 
-  it('prints the script tag with the path of the site, and the first event', () => {
-    expect(printed).toMatch(/<script async src="https:\/\/shop\.example\/s\/main\.js" data-token="browser_/);
-    expect(part('Server token', 'a whole copy')).toMatch(/1000000 Signed up +the-first-visitor +anonymous/);
+  it('installs the package, and sets up: settings, an owner, lines for the web server, the tag', () => {
+    expect(part('== version 0.1.0', '== doctor')).toMatch(/systemctl restart firsthand\n/);
+    expect(printed).toMatch(/In the block of shop\.example:\n[\s\S]*\/s\//);
+    expect(printed).toMatch(/src="https:\/\/shop\.example\/s\/main\.[^"]*js" data-token="browser_/);
+    const links = [...printed.matchAll(/^https:\/\/firsthand\.shop\.example\/s\/console\/join#code=(\S+)$/gm)];
+    expect(new Set(links.map(([, code]) => code)).size).toBe(2);
+    expect(printed).toMatch(/^200$/m);
+    expect(part('firsthand event list', '== doctor') || printed).toMatch(
+      /1000000 Signed up +the-first-visitor +anonymous/,
+    );
+  });
+
+  it('gives the files to the user of the service, and keeps the settings from others', () => {
+    expect(part('== examined', 'is a whole copy')).toMatch(
+      /^root firsthand 640 \/etc\/firsthand\.env\nfirsthand firsthand 700 \/var\/lib\/firsthand\nfirsthand firsthand 600 \/var\/lib\/firsthand\/firsthand\.db$/m,
+    );
+    expect(part('== doctor', '== examined')).not.toMatch(/NOT OK +(?!scheduled|backup)/);
   });
 
   it('restores what there was when the backup was made: beside the database, and in its place', () => {
-    expect(part('== seen', '== restored')).toMatch(/After the backup/);
-    expect(part('drill/firsthand.db is now the backup', '/firsthand.db is now the backup')).toMatch(/ Shop /);
-    expect(part('== restored', '== upgraded')).toMatch(/Signed up/);
-    expect(part('== restored', '== upgraded')).not.toMatch(/After the backup/);
+    expect(part('== seen', '== copied')).toMatch(/After the backup/);
+    expect(part('drill/firsthand.db is now the backup', '/firsthand.db is now the backup')).toMatch(/ shop\.example /);
+    expect(part('== restored', '== read')).toMatch(/Signed up/);
+    expect(part('== restored', '== read')).not.toMatch(/After the backup/);
   });
 
-  it('upgrades without a loss, and goes back to what there was before', () => {
-    expect(part('== upgraded', '== back')).toMatch(/After the upgrade.*\n.*Signed up/);
-    expect(part('== back', 'firsthand_')).toMatch(/Signed up/);
-    expect(part('== back', 'firsthand_')).not.toMatch(/After the upgrade/);
+  it('upgrades a running service in one line, and goes back, with settings and data', () => {
+    expect(part('== upgraded', '== continues')).toMatch(/Signed up/);
+    expect(printed.match(/== version \S+/g)).toEqual(['== version 0.1.0', '== version 0.1.1', '== version 0.1.0']);
+    expect(part('== back', '== purged')).toMatch(/Signed up[\s\S]*\n1\n/);
+    expect(part('== back', '== purged')).not.toMatch(/After the upgrade/);
+    expect(log).not.toMatch(/Configuration file/);
+  });
+
+  it('leaves the data when it is purged', () => {
+    expect(printed.split('== purged')[1]).toMatch(/backups\nfirsthand\.db/);
   });
 
   it('shows metrics, and says what to do at each alarm', () => {

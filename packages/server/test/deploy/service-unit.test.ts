@@ -1,16 +1,19 @@
 /** The systemd unit: systemd takes it, and its filter lets every system call through that the server makes. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { settings } from '../../src/config.ts';
+import { findMisspelledSettings, readConfig } from '../../src/config.ts';
+import { toExecStart, unitText } from '../../src/deploy-files.ts';
+import { parseEnvironmentFile, setInEnvironmentFile } from '../../src/environment-file.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
 
 const packages = fileURLToPath(new URL('../../../', import.meta.url));
-const text = readFileSync(new URL('../../deploy/firsthand.service', import.meta.url), 'utf8');
+const deployFile = (name: string) => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
+const text = deployFile('firsthand.service');
 
 /** How often the server is started again at most, until a stop is in time. */
 const mostStops = 20;
@@ -18,8 +21,14 @@ const mostStops = 20;
 /** The unit with this machine's paths, in a folder of its own. */
 const unitHere = (): string => {
   const file = join(temporaryFolder(), 'firsthand.service');
-  const here = text.replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/firsthand', join(packages, '..'));
-  writeFileSync(file, here);
+  const execStart = toExecStart([
+    process.execPath,
+    `${packages}server/bin/firsthand.js`,
+    '--settings-file',
+    '/etc/firsthand.env',
+    'serve',
+  ]);
+  writeFileSync(file, unitText({ execStart, user: 'firsthand', dataFolder: '/var/lib/firsthand' }));
   return file;
 };
 
@@ -49,11 +58,25 @@ describe('the systemd unit', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('Overall exposure level')]);
   });
 
-  it('sets what the server knows', () => {
-    const names = valuesOf('Environment').flatMap((line) => line.split(' ').map((one) => one.split('=')[0]));
-    const known = Object.values(settings).map(({ variable }) => variable as string);
-    expect(names.filter((name) => !known.includes(name as string))).toEqual([]);
-    expect(names).toEqual(expect.arrayContaining(['DATABASE_URL', 'BASE_PATH', 'TRUST_PROXY']));
+  it('has an environment file with valid settings, which systemd reads as the server does', async () => {
+    const file = deployFile('firsthand.env');
+    const read = parseEnvironmentFile(file, 'firsthand.env');
+    expect(readConfig(read)).toMatchObject({ basePath: '/s/', trustProxy: ['127.0.0.1'], backupKeep: 7 });
+    expect(findMisspelledSettings(read)).toEqual([]);
+    const folder = join(temporaryFolder(), 'environment.d');
+    mkdirSync(folder);
+    const values = {
+      RATE_LIMIT: 'address=1/2, user=1/10',
+      BACKUP_DIR: `/a "b"/c;d&e`,
+      METRICS_TOKEN: "it's",
+    };
+    writeFileSync(join(folder, 'firsthand.conf'), setInEnvironmentFile(file, values));
+    const generator = '/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator';
+    const env = { XDG_CONFIG_HOME: join(folder, '..'), HOME: folder };
+    const { code, stdout } = await start('sh', ['-c', `set -a; eval "$(${generator})"; exec env -0`], env).ended;
+    const bySystemd = Object.fromEntries(stdout.split('\0').map((line) => line.split(/=(.*)/s, 2)));
+    expect(code).toBe(0);
+    expect(bySystemd).toMatchObject(parseEnvironmentFile(setInEnvironmentFile(file, values), 'firsthand.env'));
   });
 
   it('lets every system call through that serving, storing, reading, reporting and stopping make', async () => {

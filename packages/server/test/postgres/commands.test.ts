@@ -37,6 +37,7 @@ test('an account is made and a token revoked, where a server that runs notices',
   expect(JSON.parse(examined.stdout).finding).toMatchObject([
     { name: 'PostgreSQL', ok: true },
     { name: 'schema', ok: true },
+    { name: 'backup', ok: true, detail: expect.stringContaining('archives no WAL') },
     {
       name: 'partitions',
       ok: true,

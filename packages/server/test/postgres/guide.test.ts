@@ -1,6 +1,6 @@
 /**
- * Follows docs/postgresql.md to its end in one shell: a file is copied, served from PostgreSQL by two servers, and copied back. The two
- * functions of docs/run-it.md are here without systemd; names, paths and the port are this test's.
+ * Follows docs/postgresql.md to its end in one shell: a file is copied, served from PostgreSQL by two servers, and copied back. Functions
+ * replace systemd and the package's command; names, paths and the port are this test's.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,9 @@ import { freePort } from '../tools/ports.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 
-/** What systemd and the functions do. The server's process is a child of the shell. */
+/** What systemd and the package's command do. The server's process is a child of the shell. */
 const functions = (folder: string, port: number): string => `
-become() {
-  export DATABASE_URL=sqlite:${folder}/firsthand.db PORT=${port}
-  set -a; . ${folder}/firsthand.env
-  exec '${process.execPath}' '${bin}' "$@"
-}
+become() { exec '${process.execPath}' '${bin}' --settings-file ${folder}/firsthand.env "$@"; }
 firsthand() ( become "$@" )
 systemctl() {
   if [ "$1" = stop ]; then kill $server; wait $server; return; fi
@@ -48,7 +44,8 @@ it('postgresql.md: a file goes to PostgreSQL, several servers share it, and it c
 
   const file = { DATABASE_URL: `sqlite:${folder}/firsthand.db` };
   const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], file);
-  writeFileSync(join(folder, 'firsthand.env'), `BACKUP_DIR=${folder}/backups\n`);
+  const settings = `DATABASE_URL=sqlite:${folder}/firsthand.db\nPORT=${port}\n`;
+  writeFileSync(join(folder, 'firsthand.env'), `${settings}BACKUP_DIR=${folder}/backups\n`);
   const userUUID = 'a-visitor-of-the-guide';
 
   const sql = blocks.flatMap(({ language, code }) => (language === 'sql' ? code.trim().split('\n') : []));
@@ -70,9 +67,10 @@ it('postgresql.md: a file goes to PostgreSQL, several servers share it, and it c
     log('In the file'),
     copy,
     goOn,
-    log('In PostgreSQL'),
+    `until_ready\n${log('In PostgreSQL')}`,
     `touch ${folder}/moved; until [ -f ${folder}/go-back ]; do sleep 0.1; done`,
     goBack,
+    'until_ready; firsthand event list',
   ].join('\n');
   const running = start('timeout', ['550', 'bash', '-euo', 'pipefail', '-c', script], {
     FIRSTHAND_TOKEN: serverTokenUUID,
@@ -96,5 +94,5 @@ it('postgresql.md: a file goes to PostgreSQL, several servers share it, and it c
   const [listed = ''] = stdout.split('ready\n').slice(-1);
   expect(listed).toMatch(/By the second server[\s\S]*In PostgreSQL[\s\S]*In the file/);
   expect(await firsthandJSON(['account', 'list'], file)).toEqual([expect.objectContaining({ accountUUID })]);
-  expect(readFileSync(join(folder, 'firsthand.env'), 'utf8')).toBe('');
+  expect(readFileSync(join(folder, 'firsthand.env'), 'utf8')).toBe(settings);
 });

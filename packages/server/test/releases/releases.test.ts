@@ -1,9 +1,21 @@
 /** A data file of each release opens, and answers as that release did. `make.ts` adds a release. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { firsthand } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 import { createCall, type Release } from './release.ts';
 
@@ -26,6 +38,15 @@ const unpack = (version: string): string => {
   return path;
 };
 
+const schemaOf = (path: string): number => {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.pragma('user_version', { simple: true }) as number;
+  } finally {
+    db.close();
+  }
+};
+
 describe.each(versions)('a data file of %s', (version) => {
   const { serverToken, answers }: Release = JSON.parse(gunzipSync(bytesOf(`${version}.json.gz`)).toString());
 
@@ -38,5 +59,44 @@ describe.each(versions)('a data file of %s', (version) => {
       );
     }
     expect(answers.length).toBeGreaterThan(50);
+  });
+
+  test('is backed up, verified, before the server changes it, and not again', async () => {
+    const path = unpack(version);
+    const release = schemaOf(path);
+    const [backups, lines] = [join(path, '../copies'), [] as string[]];
+    const log = pino({}, { write: (line) => void lines.push(line) });
+    const start = async () => {
+      const serving = await serveHere({ DATABASE_URL: `sqlite:${path}`, BACKUP_DIR: backups }, { log });
+      await serving.close();
+    };
+    const made = () => readdirSync(backups).filter((name) => name.endsWith('.db'));
+    await start();
+    const [backup = ''] = made();
+    expect([release < schemaOf(path), schemaOf(join(backups, backup))]).toEqual([true, release]);
+    expect(lines.join('')).toContain('a backup was made and verified before the update');
+    await start();
+    expect(made()).toEqual([backup]);
+  });
+
+  test('is unchanged, and not served, while there is no room for the backup', async () => {
+    const path = unpack(version);
+    const release = schemaOf(path);
+    const { bavail, bsize } = statfsSync(path);
+    // An empty log of a size that the disk can't take a second time.
+    writeFileSync(`${path}-wal`, '');
+    truncateSync(`${path}-wal`, bavail * bsize);
+    const starting = serveHere({ DATABASE_URL: `sqlite:${path}` });
+    await expect(starting).rejects.toThrow(
+      /could not make a backup before: .*too little room.* Make room, or set BACKUP_DIR/,
+    );
+    expect(schemaOf(path)).toBe(release);
+  });
+
+  test('is backed up before a command changes it', async () => {
+    const path = unpack(version);
+    const { code, stderr } = await firsthand(['account', 'list'], { DATABASE_URL: `sqlite:${path}` });
+    const [, file = ''] = /^made the backup (\S+) before this version/.exec(stderr) ?? [];
+    expect([code, dirname(file)]).toEqual([0, join(path, '../backups')]);
   });
 });

@@ -23,6 +23,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   $browser: Object.values(BROWSER_MAP),
   $os: Object.values(OS_MAP),
   $device: ['desktop', 'phone', 'tablet'],
+  $agent: ['AI agent', 'crawler', 'automated browser'],
 };
 const parts = [
   'Mozilla/5.0 ',

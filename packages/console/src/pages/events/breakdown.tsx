@@ -91,7 +91,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
           textOf={(row) => row.eventName || textOf(valueIn(row))}
         />
       )}
-      <Card title={heading} tools={tools} class="breakdown">
+      <Card title={heading} tools={tools} class={isConversion || isOfVisit ? 'breakdown breakdown-wide' : 'breakdown'}>
         <Answered answer={answer} lines={10}>
           {({ row, total, others }) => {
             if (row.length === 0) return <Empty title="Nothing in this range" />;

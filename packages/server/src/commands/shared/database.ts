@@ -1,9 +1,10 @@
 /** Opens the database for a command that works on it directly, whether or not a server is running. */
 import type { Command } from 'commander';
 import { type Caller, commandLine } from '../../http/access/caller.ts';
-import type { Store } from '../../store/store.ts';
+import type { AccountSummary, Store } from '../../store/store.ts';
 import { WrongUsage } from './command-errors.ts';
 import { addSettings, jsonFlag, settingsOf } from './flags.ts';
+import { printComplaint } from './printing.ts';
 
 /** The options of every command with `addDatabase`, by the names that Commander gives them. */
 export type DatabaseOptions = { readonly databaseUrl?: string; readonly json?: boolean };
@@ -29,6 +30,9 @@ export const withStore = async <Result>(
     databaseURL,
     role: 'beside',
     create,
+    updateBackup: {
+      onMade: ({ file }) => printComplaint(`made the backup ${file} before this version changes the database`),
+    },
     onFatal: (error) => {
       throw error;
     },
@@ -49,6 +53,22 @@ export const accountOf = async (
   const account = await store.findAccount(accountUUID);
   if (account === undefined) throw new Error(`there is no account ${accountUUID}`);
   return account;
+};
+
+export type AccountOptions = DatabaseOptions & { readonly account?: string };
+
+/** The account that `--account` names, or the only one. Throws WrongUsage if there is none or a choice. */
+export const chosenAccount = async (store: Store, options: AccountOptions): Promise<AccountSummary> => {
+  const accounts = await store.listAccounts();
+  const named = await accountOf(store, options);
+  const chosen =
+    named === undefined && accounts.length === 1 ? accounts[0] : accounts.find(({ account }) => account === named);
+  if (chosen !== undefined) return chosen;
+  throw new WrongUsage(
+    accounts.length === 0
+      ? 'there is no account yet: firsthand account create makes one'
+      : '--account is required, because there are several accounts: firsthand account list shows them',
+  );
 };
 
 /** The command line as a caller. It has the rights of an operator, because its user can open the database anyway. */

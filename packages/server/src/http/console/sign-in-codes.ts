@@ -1,4 +1,4 @@
-/** Codes of one-time links, with which the person who started the server signs in. Only their hashes are stored, in memory. */
+/** Codes of one-time links, with which the operator who started the server signs in. Only their hashes are stored, in memory. */
 import { hash } from 'node:crypto';
 import { nanoid } from 'nanoid';
 

@@ -49,6 +49,8 @@ interface Surroundings {
   /** The address itself. */
   readonly requestAddress: (c: Context) => string;
   readonly codes: SignInCodes;
+  /** The origin at which links with a code sign in, besides this machine. */
+  readonly consoleOrigin: string | undefined;
   readonly passwords: Passwords;
   readonly passkeys: Passkeys;
   readonly passwordLimits: {
@@ -92,6 +94,7 @@ export const createSignIn = ({
   prefixOf,
   requestAddress,
   codes,
+  consoleOrigin,
   passwords,
   passkeys,
   passwordLimits,
@@ -111,10 +114,12 @@ export const createSignIn = ({
     const { incoming } = bindingsOf(c);
     const { headers } = c.req.raw;
     const isLocal = isLocalVisitor({ remoteAddress: incoming?.socket?.remoteAddress, headers });
-    const account = isLocal ? codes.take(code) : undefined;
+    // A browser does not let a page set Origin.
+    const isAtConsole = consoleOrigin !== undefined && headers.get('origin') === consoleOrigin;
+    const account = isLocal || isAtConsole ? codes.take(code) : undefined;
     if (account !== undefined) return { kind: 'server', account, token: null, tokenID: null };
     const message =
-      'the link does not sign in: it works once, within ten minutes of the start of the server, and on the same machine. Start the server again for another one, or sign in with a token';
+      'the link does not sign in: it works once, within ten minutes of the start of the server, on the same machine or at CONSOLE_ORIGIN. `firsthand login-link` prints another link; or sign in with a token';
     throw new Refusal('invalid_token', { field: 'code', message });
   };
 

@@ -80,7 +80,7 @@ describe('events of a browser token', () => {
     expect(await attributesOf(userUUID)).toEqual([onWindows]);
   });
 
-  it('get none from a request without a User-Agent, nor does a robot’s, which is marked', async () => {
+  it('get none from a request without a User-Agent, and a robot’s gets its kind', async () => {
     const userUUID = newUserUUID();
     await send('/event/logEvent', { userUUID, eventID: 1 }, {});
     await send(
@@ -88,7 +88,13 @@ describe('events of a browser token', () => {
       { userUUID, eventID: 1 },
       { 'User-Agent': `${userAgent} (compatible; Googlebot/2.1)` },
     );
-    expect(await attributesOf(userUUID)).toEqual([{}, { robot: 'true' }]);
+    expect(await attributesOf(userUUID)).toEqual([{}, { robot: 'true', $agent: 'crawler' }]);
+  });
+
+  it('get `$agent` when the tracker has marked a browser that a program drives', async () => {
+    const userUUID = newUserUUID();
+    await send('/event/logEvent', { userUUID, eventID: 1, eventAttrArray: [{ attrID: 'robot', attrValue: true }] });
+    expect(await attributesOf(userUUID)).toEqual([{ robot: 'true', ...onWindows, $agent: 'automated browser' }]);
   });
 
   it('may have labels beside as many attributes as an event may have', async () => {
@@ -131,7 +137,12 @@ describe('an attribute named like a label', () => {
         kind,
       );
       expect(alone.body.ignored).toEqual(['typo', 'eventAttrArray[0]', 'eventAttrArray[2]']);
-      const event = [{ eventID: 1 }, { eventID: 1, eventAttrArray: forged }, 5, { eventID: 1, eventAttrArray: 'none' }];
+      const event = [
+        { eventID: 1 },
+        { eventID: 1, eventAttrArray: forged },
+        5,
+        { eventID: 1, eventAttrArray: '[none' },
+      ];
       const batch = await send('/event/logEvents', { userUUID, event }, windows, kind);
       expect(batch.body.ignored).toEqual(['event[1].eventAttrArray[0]', 'event[1].eventAttrArray[2]']);
       expect(batch.body.event.map(({ status }: { status: string }) => status)).toEqual(['200', '200', '400', '400']);
@@ -226,6 +237,24 @@ describe('the country', () => {
     expect(await attributesOf(userUUID, there)).toEqual([{ ...onWindows, $country: 'NZ' }, { $country: 'NZ' }, {}]);
     expect(there.logged()).not.toContain(address);
     expect(there.logged()).not.toContain('Chrome');
+    await there.close();
+  });
+
+  it.each([
+    ['CF-IPCountry', 'nz', 'NZ'],
+    ['CloudFront-Viewer-Country', 'DE', 'DE'],
+    ['X-Vercel-IP-Country', 'ZA', 'ZA'],
+    ['CF-IPCountry', 'XX', 'US'],
+    ['CF-IPCountry', 'T1', 'US'],
+    ['CF-IPCountry', '<b>', 'US'],
+    ['CF-IPCountry', '', 'US'],
+  ])('is taken from the header %s: %j of a trusted proxy, and of nobody else', async (countryHeader, sent, country) => {
+    const there = await openScene({ countryHeader, countryOf: () => 'US', trustProxy: ['10.0.0.1'] });
+    const userUUID = newUserUUID();
+    const headers = { [countryHeader]: sent, 'X-Forwarded-For': address };
+    await log(there, userUUID, headers, '10.0.0.1');
+    await log(there, userUUID, headers, '198.51.100.1');
+    expect(await attributesOf(userUUID, there)).toEqual([{ $country: country }, { $country: 'US' }]);
     await there.close();
   });
 

@@ -72,7 +72,8 @@ describe('labels', () => {
     `${'A'.repeat(400)}/1 x`,
     'Mozilla/5.0 (Unheard of 3.1)',
   ])('are not made of %s, which is no browser that is known', (userAgent) => {
-    expect(valuesOf(userAgent)).toEqual({});
+    const { $agent, ...browser } = valuesOf(userAgent);
+    expect([browser, [undefined, 'crawler']]).toEqual([{}, expect.arrayContaining([$agent])]);
   });
 
   it('leave out the device of a television', () => {
@@ -95,8 +96,22 @@ describe('robots', () => {
     expect(agentOf({ 'user-agent': userAgent }).robot).toBe(expected);
   });
 
-  it('have no labels: they name browsers that they are not', () => {
-    expect(agentOf({ 'user-agent': `${android} (compatible; Googlebot/2.1)` })).toEqual({ robot: true, labels: [] });
+  it.each([
+    [`${android} (compatible; Googlebot/2.1)`, 'crawler'],
+    ['Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)', 'crawler'],
+    [chrome.replace('Chrome/', 'HeadlessChrome/'), 'automated browser'],
+    [`${chrome} Chrome-Lighthouse`, 'automated browser'],
+    [`${chrome}; compatible; ChatGPT-User/1.0; +https://openai.com/bot`, 'AI agent'],
+    [
+      'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
+      'AI agent',
+    ],
+    ['Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)', 'AI agent'],
+    ['Mozilla/5.0 (compatible; Claude-User/1.0; +Claude-User@anthropic.com)', 'AI agent'],
+    ['Mozilla/5.0 (compatible; Perplexity-User/1.0; +https://perplexity.ai/perplexity-user)', 'AI agent'],
+    ['meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)', 'AI agent'],
+  ])('%s has the label %s, and none of the browser that it names', (userAgent, kind) => {
+    expect(agentOf({ 'user-agent': userAgent })).toEqual({ robot: true, labels: [['$agent', kind]] });
   });
 });
 

@@ -1,6 +1,6 @@
 /** Recognizes robots, and the browser, operating system and kind of device of visitors, by the headers that each request has. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { labelIDs } from '@firsthand/contract/labels';
+import { agentKinds, labelIDs } from '@firsthand/contract/labels';
 import Bowser, { BROWSER_MAP, OS_MAP } from 'bowser';
 import type { Context } from 'hono';
 import { isbot } from 'isbot';
@@ -11,7 +11,7 @@ import { bindingsOf } from '../access/client-address.ts';
 /** The program that sent a request. */
 export interface Agent {
   readonly robot: boolean;
-  /** Empty for a robot, which names the browser that it pretends to be. */
+  /** A robot has only `$agent`, because it names the browser that it pretends to be. */
   readonly labels: NewEvent['attributes'];
 }
 
@@ -70,8 +70,24 @@ const labelsOf = (userAgent: string, { brands, mobile, platform }: Hints): NewEv
   return labels;
 };
 
-const recognize = (userAgent: string, hints: Hints): Agent =>
-  isbot(userAgent) ? { robot: true, labels: [] } : { robot: false, labels: labelsOf(userAgent, hints) };
+/** Programs that fetch pages to train models, to answer a question, or on behalf of a person: by the names that their makers document. */
+const aiAgents =
+  /GPTBot|ChatGPT|OAI-SearchBot|Claude(?:Bot|-)|anthropic|Perplexity|Google-CloudVertex|Google-NotebookLM|GoogleAgent|GoogleOther|Meta-External|MistralAI|cohere-|CCBot|Bytespider|Amazonbot|Applebot-Extended|DuckAssistBot|YouBot|AI2Bot|Diffbot/i;
+/** Browsers that a program drives, and that say so. */
+const automatedBrowsers = /Headless|PhantomJS|Lighthouse|Puppeteer|Playwright|Cypress|Selenium|WebDriver/i;
+
+const robotKindOf = (userAgent: string): string | undefined => {
+  if (aiAgents.test(userAgent)) return agentKinds.ai;
+  if (!isbot(userAgent)) return undefined;
+  return automatedBrowsers.test(userAgent) ? agentKinds.automated : agentKinds.crawler;
+};
+
+const recognize = (userAgent: string, hints: Hints): Agent => {
+  const kind = robotKindOf(userAgent);
+  return kind === undefined
+    ? { robot: false, labels: labelsOf(userAgent, hints) }
+    : { robot: true, labels: [[labelIDs.agent, kind]] };
+};
 
 const nobody: Agent = { robot: false, labels: [] };
 
@@ -109,14 +125,11 @@ const headersOf = (c: Context): SentHeaders =>
   Object.fromEntries(read.map((name) => [name, c.req.raw.headers.get(name) ?? undefined]));
 
 /** As `createAgents`, with the visitor's country as a further label where `countryOf` finds one, for robots too. */
-export const createAgentOf = (
-  countryOf: ((address: string) => string | undefined) | undefined,
-  addressOf: (c: Context) => string,
-): ((c: Context) => Agent) => {
+export const createAgentOf = (countryOf: ((c: Context) => string | undefined) | undefined): ((c: Context) => Agent) => {
   const agentOf = createAgents();
   return (c) => {
     const agent = agentOf(headersOf(c));
-    const country = countryOf?.(addressOf(c));
+    const country = countryOf?.(c);
     if (country === undefined) return agent;
     return { robot: agent.robot, labels: [...agent.labels, [labelIDs.country, country]] };
   };

@@ -1,4 +1,8 @@
-/** Lists the fields of a request that have no effect: those that its operation does not know, and attributes named like labels. */
+/**
+ * Lists the fields of a request that have no effect: those that its operation does not know, attributes named like labels, and members of
+ * nested attributes that don't fit the limits.
+ */
+import { findDropped } from '@firsthand/contract/attributes';
 import { createFindUnknown, isRecord, mostIgnored } from '@firsthand/contract/checking';
 import { isLabelID } from '@firsthand/contract/labels';
 import type { Operation } from '@firsthand/contract/operations';
@@ -11,6 +15,15 @@ const findLabels = ({ eventAttrArray }: Readonly<Record<string, unknown>>, at: s
     if (found.length >= mostIgnored) return;
     const isLabel = isRecord(attribute) && typeof attribute.attrID === 'string' && isLabelID(attribute.attrID);
     if (isLabel) found.push(`${at}eventAttrArray[${index}]`);
+  }
+};
+
+/** Appends the path of each member of nested attributes that is not stored. `at` is the path of the event or contact. */
+const findDroppedIn = (fields: Given, at: string, found: string[]): void => {
+  for (const name of ['eventAttrArray', 'contactAttr']) {
+    if (fields[name] === undefined) continue;
+    const dropped = findDropped(fields[name]).slice(0, mostIgnored - found.length);
+    found.push(...dropped.map((attrID) => `${at}${name}.${attrID}`));
   }
 };
 
@@ -30,9 +43,15 @@ export const createIgnoredFields = (operation: Operation) => {
     const found = findUnknown(given);
     for (const [name, findInList] of lists) findInList(given[name], name, found);
     findLabels(input, '', found);
-    if (Array.isArray(input.event)) {
-      for (const [index, event] of input.event.entries())
-        if (isRecord(event)) findLabels(event, `event[${index}].`, found);
+    findDroppedIn(given, '', found);
+    for (const list of ['event', 'contact']) {
+      const entries = input[list];
+      if (!Array.isArray(entries)) continue;
+      for (const [index, entry] of entries.entries()) {
+        if (!isRecord(entry)) continue;
+        findLabels(entry, `${list}[${index}].`, found);
+        findDroppedIn(entry, `${list}[${index}].`, found);
+      }
     }
     return found;
   };

@@ -179,6 +179,40 @@ describe('the query string', () => {
   });
 });
 
+describe('attributes', () => {
+  const attributesOf = async (eventUUID: string) => {
+    const { body } = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, userUUID });
+    const event = (body.event as { eventUUID: string; eventAttrArray: { attrID: string; attrValue: string }[] }[]).find(
+      (each) => each.eventUUID === eventUUID,
+    );
+    const own = event?.eventAttrArray.filter(({ attrID }) => !attrID.startsWith('$') && attrID !== 'robot');
+    return Object.fromEntries((own ?? []).map(({ attrID, attrValue }) => [attrID, attrValue]));
+  };
+
+  it('are flattened, and what does not fit is named', async () => {
+    const eventAttrArray = { product: 'Cup', tags: ['a', 'b'], size: { cm: 9, note: 'x'.repeat(3_000) } };
+    const flat = { product: 'Cup', 'tags.0': 'a', 'tags.1': 'b', 'size.cm': '9' };
+    const single = await scene.post('/logEvent', { ...event(), eventUUID: 'nested-single', eventAttrArray });
+    expect(single.body.ignored).toEqual(['eventAttrArray.size.note']);
+    const batch = {
+      ...event(),
+      eventID: undefined,
+      event: [{ eventID: 1, eventUUID: 'nested-batch', eventAttrArray }],
+    };
+    const { body } = await scene.post('/event/logEvents', batch);
+    expect(body.ignored).toEqual(['event[0].eventAttrArray.size.note']);
+    expect([await attributesOf('nested-single'), await attributesOf('nested-batch')]).toEqual([flat, flat]);
+  });
+
+  it('may be a single value, in a query string too', async () => {
+    await scene.post('/logEvent', { ...event(), eventUUID: 'single-body', eventAttrArray: 'Stone teapot' });
+    const query = { ...event(), eventID: '1', eventUUID: 'single-query', eventAttrArray: 'Stone teapot' };
+    await scene.get('/logEvent', query);
+    const values = [await attributesOf('single-body'), await attributesOf('single-query')];
+    expect(values).toEqual([{ value: 'Stone teapot' }, { value: 'Stone teapot' }]);
+  });
+});
+
 describe('unknown fields', () => {
   it('are named, so that a typo shows', async () => {
     const { body } = await scene.post('/logEvent', {
@@ -186,7 +220,7 @@ describe('unknown fields', () => {
       eventUuid: 'x',
       eventAttrArray: [{ attrID: 'a', attrValue: 'b', attrName: 'c' }],
     });
-    expect(body.ignored).toEqual(['eventUuid', 'eventAttrArray[0].attrName']);
+    expect(body.ignored).toEqual(['eventUuid (did you mean eventUUID?)', 'eventAttrArray[0].attrName']);
   });
 
   it('are named inside of a batch', async () => {
@@ -196,6 +230,17 @@ describe('unknown fields', () => {
       event: [{ eventID: 1 }, { eventID: 1, eventid: 2 }],
     });
     expect(body.ignored).toEqual(['event[1].eventid']);
+  });
+
+  it('are named with the field that they may misspell', async () => {
+    const contact = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
+    const { body } = await scene.post('/createContact', {
+      ...{ tokenUUID: scene.tokens.browser, userUUID, ...contact, contactPhone: '1', product: 'x' },
+    });
+    expect(body.ignored).toEqual(['contactPhone (did you mean contactTelephone?)', 'product']);
+    const missing = { tokenUUID: scene.tokens.browser, userUUID, contactEmail: 'ann@shop.example' };
+    const refused = await scene.post('/createContact', { ...missing, contactProfileID: 'customer' });
+    expect(refused.body.error?.message).toContain('has `contactEmail`; did you mean `contactEmailaddress`?');
   });
 
   it('may be called __proto__, and pollute nothing', async () => {
@@ -322,7 +367,7 @@ describe('a value of the wrong type', () => {
     ['/logEvent', { userUUID: 12_345 }, '`userUUID` must be 16 to 64 of A-Z a-z 0-9 _ -; the value is a number'],
     ['/logEvent', { eventID: {} }, '`eventID` must be a whole number from 1 to 2147483647; the value is an object'],
     ['/logEvent', { eventID: 'x' }, '`eventID` must be a whole number from 1 to 2147483647'],
-    ['/logEvent', { eventAttrArray: 'x' }, '`eventAttrArray` must be a JSON array; the value is text'],
+    ['/logEvent', { eventAttrArray: '[x' }, '`eventAttrArray` must be a JSON array; the value is text'],
     [
       '/logEvent',
       { eventAttrArray: ['x'] },

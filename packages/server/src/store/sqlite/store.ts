@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createCommitMeasures, type StoreMeasures } from '../measures.ts';
+import type { UpdateBackup } from '../scheduled-backups.ts';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
@@ -13,6 +14,7 @@ import { ensureFile } from './database/file.ts';
 import { takeLock, tryLock } from './database/lock.ts';
 import { openMemory } from './database/memory.ts';
 import { migrate, newestMigration } from './database/migrate.ts';
+import { backUpBeforeUpdate } from './database/update-backup.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { acknowledging } from './erasure/acknowledging.ts';
 import type { Opening } from './threads/messages.ts';
@@ -123,7 +125,11 @@ export const openMemoryStore = (arrangement?: Arrangement): Store =>
  */
 export const openBeside = (
   path: string,
-  { create, arrangement }: { create: boolean; arrangement?: Arrangement | undefined },
+  {
+    create,
+    arrangement,
+    updateBackup,
+  }: { create: boolean; arrangement?: Arrangement | undefined; updateBackup?: UpdateBackup | undefined },
 ): Store => {
   if (!create && !existsSync(path)) {
     throw new StoreUnusable(`there is no database at ${path}: firsthand serve or firsthand account create makes one`);
@@ -131,7 +137,7 @@ export const openBeside = (
   ensureFile(path);
   const db = openConnection(path, 'write');
   try {
-    if (db.pragma('user_version', { simple: true }) !== newestMigration()) migrateUnserved(db, path);
+    if (db.pragma('user_version', { simple: true }) !== newestMigration()) migrateUnserved(db, path, updateBackup);
     return onThisThread(db, arrangement, 0);
   } catch (error) {
     db.close();
@@ -140,7 +146,7 @@ export const openBeside = (
 };
 
 /** Migrates under the lock: a running server knows only the schema that it found at its start. */
-const migrateUnserved = (db: Connection, path: string): void => {
+const migrateUnserved = (db: Connection, path: string, updateBackup: UpdateBackup | undefined): void => {
   const unlock = tryLock(path);
   if (!unlock) {
     throw new StoreUnusable(
@@ -148,6 +154,7 @@ const migrateUnserved = (db: Connection, path: string): void => {
     );
   }
   try {
+    backUpBeforeUpdate(path, updateBackup);
     migrate(db, path);
     // As a server does at its start: otherwise the next reader would index millions of events in memory.
     const engine = createWriteEngine(db);
@@ -157,7 +164,8 @@ const migrateUnserved = (db: Connection, path: string): void => {
   }
 };
 
-const migrateFile = (path: string): void => {
+const migrateFile = (path: string, updateBackup: UpdateBackup | undefined): void => {
+  backUpBeforeUpdate(path, updateBackup);
   const db = openConnection(path, 'write');
   try {
     migrate(db, path);
@@ -191,7 +199,11 @@ const readingOn = (readers: readonly StartedThread[]): Ask => {
  * Opens a file as its only server; throws StoreUnusable when that fails. `onFatal` is called when the state on the disk can no
  * longer be known: end the process.
  */
-export const openServing = async (opening: Opening, onFatal: (error: Error) => void): Promise<Store> => {
+export const openServing = async (
+  opening: Opening,
+  onFatal: (error: Error) => void,
+  updateBackup?: UpdateBackup,
+): Promise<Store> => {
   const { path } = opening;
   ensureFile(path);
   const opened = createOpened();
@@ -202,7 +214,7 @@ export const openServing = async (opening: Opening, onFatal: (error: Error) => v
     // again.
     const access = openConnection(path, 'read');
     opened.push(() => access.close());
-    if (access.pragma('user_version', { simple: true }) !== newestMigration()) migrateFile(path);
+    if (access.pragma('user_version', { simple: true }) !== newestMigration()) migrateFile(path, updateBackup);
     const listeners = new Set<() => void>();
     const commits = createCommitMeasures();
     // Each at once: the next thread may fail to start.

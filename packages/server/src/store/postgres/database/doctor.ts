@@ -47,6 +47,42 @@ export const nextDayFinding = async (db: Connection, now: number, patience?: num
   return { name: 'partitions', ok: state !== 'due', detail: `${which} ${details[state]}` };
 };
 
+export interface Archiving {
+  readonly mode: string;
+  /** In milliseconds since 1970; null: never. */
+  readonly archivedTime: number | null;
+  readonly failedTime: number | null;
+}
+
+/** Reports whether PostgreSQL archives its WAL. It records nothing about backups that pg_dump or another machine makes. */
+export const archivingFinding = ({ mode, archivedTime, failedTime }: Archiving): Finding => {
+  const name = 'backup';
+  const at = (time: number) => new Date(time).toISOString();
+  if (mode === 'off')
+    return {
+      name,
+      ok: true,
+      detail: 'PostgreSQL archives no WAL, and knows of no other backups: check that yours are made',
+    };
+  if (failedTime !== null && (archivedTime === null || failedTime > archivedTime))
+    return {
+      name,
+      ok: false,
+      detail: `PostgreSQL failed to archive its WAL on ${at(failedTime)}: check archive_command`,
+    };
+  const last = archivedTime === null ? 'has archived no WAL yet' : `archived its WAL last on ${at(archivedTime)}`;
+  return { name, ok: true, detail: `PostgreSQL ${last}` };
+};
+
+const examineArchiving = async (db: TakenConnection): Promise<Finding> =>
+  archivingFinding(
+    await db.one<Archiving>(`
+      SELECT current_setting('archive_mode') AS mode,
+        (extract(epoch FROM last_archived_time) * 1000)::bigint AS "archivedTime",
+        (extract(epoch FROM last_failed_time) * 1000)::bigint AS "failedTime"
+      FROM pg_stat_archiver`),
+  );
+
 const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
   const { version } = await db.one<{ version: string }>("SELECT current_setting('server_version') AS version");
   const schema = await readSchema(db);
@@ -57,8 +93,9 @@ const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Fi
     {
       name: 'schema',
       ok: schema === newest,
-      detail: `${schema}; this program knows ${newest}${schema < newest ? ', and brings it there at start' : ''}`,
+      detail: `${schema}; this program knows ${newest}${schema < newest ? ', and brings it there at start: make a backup before (pg_dump)' : ''}`,
     },
+    await examineArchiving(db),
     ...cluster.findings,
     ...(schema === newest ? [await nextDayFinding(db, Date.now())] : []),
     ...(schema === newest && cluster.isWhole ? await examineRows(db, options) : []),

@@ -22,7 +22,8 @@ export const markBackup = (path: string, target: string): void => {
 
 export const examineBackup = (path: string): Finding => {
   const mark = statSync(markOf(path), { throwIfNoEntry: false });
-  if (!mark) return { name: 'backup', ok: true, detail: 'firsthand backup has made none' };
+  if (!mark)
+    return { name: 'backup', ok: false, detail: 'there is none: set BACKUP_DIR, or run firsthand backup <file>' };
   const days = (Date.now() - mark.mtimeMs) / dayMilliseconds;
   return { name: 'backup', ok: days <= mostDays, detail: `the last one is ${days.toFixed(1)} days old` };
 };

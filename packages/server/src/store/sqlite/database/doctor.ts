@@ -72,7 +72,7 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
     {
       name: 'schema',
       ok: version === newestMigration(),
-      detail: `${version}; this program knows ${newestMigration()}${version < newestMigration() ? ', and brings it there at start' : ''}`,
+      detail: `${version}; this program knows ${newestMigration()}${version < newestMigration() ? ', and brings it there at start, after a backup' : ''}`,
     },
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
     clockFinding(day),

@@ -1,0 +1,42 @@
+/** How many robots of each kind were there in the last five minutes: reports, and the counts of people, leave them out. */
+import { api } from '../api.ts';
+import { useAnswer } from '../reading/answer.ts';
+
+const everyMs = 10_000;
+const rangeMs = 5 * 60_000;
+
+const kindNames: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  'AI agent': ['AI agent', 'AI agents'],
+  crawler: ['crawler', 'crawlers'],
+};
+/** Also that of events without the label, which only the tracker has marked. */
+const automated = ['automated browser', 'automated browsers'] as const;
+
+const countRobots = (signal: AbortSignal) =>
+  api.reportBreakdown(
+    {
+      by: 'attr:$agent',
+      from: new Date(Date.now() - rangeMs).toISOString(),
+      robots: 'include',
+      filter: { attrID: 'robot', is: 'true' },
+      sort: 'users',
+    },
+    { signal },
+  );
+
+export const Robots = () => {
+  const { value } = useAnswer('robots', countRobots, { everyMs });
+  const counts = new Map<readonly [string, string], number>();
+  for (const { values, users } of value?.row ?? []) {
+    const names = kindNames[values[0] ?? ''] ?? automated;
+    counts.set(names, (counts.get(names) ?? 0) + users);
+  }
+  const texts = [...counts]
+    .filter(([, users]) => users > 0)
+    .map(([[one, many], users]) => `${users} ${users === 1 ? one : many}`);
+  return texts.length === 0 ? null : (
+    <p class="soft" role="status">
+      {new Intl.ListFormat('en').format(texts)}, excluded from reports
+    </p>
+  );
+};

@@ -1,0 +1,60 @@
+/**
+ * Puts the files of the npm package, and the packages that it needs, in one folder. The Debian package and the image have these files.
+ * Usage: node --import tsx build/assemble.ts <tarball> <folder>
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const server = fileURLToPath(new URL('../', import.meta.url));
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Only npm's installation needs them. */
+const installers = new Set(['prebuild-install']);
+
+/** The folder in which Node finds a package for a module in `from`. */
+const find = (name: string, from: string): string | undefined => {
+  const folder = join(from, 'node_modules', name);
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  return from === dirname(from) ? undefined : find(name, dirname(from));
+};
+
+/** Adds the installed packages that the package in `folder` needs when it runs. */
+const collect = (folder: string, found: Set<string>): Set<string> => {
+  const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { dependencies = {}, optionalDependencies = {} } = manifest;
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const installed = installers.has(name) ? undefined : find(name, folder);
+    if (installed === undefined && !(name in optionalDependencies) && !installers.has(name))
+      throw new Error(`${name} is not installed: npm ci`);
+    if (installed !== undefined && !found.has(installed)) collect(installed, found.add(installed));
+  }
+  return found;
+};
+
+/** SQLite's sources and what its compilation left; the compiled file stays. */
+const unneeded = /\/better-sqlite3[^/]*\/(?:deps|src|build\/(?!Release$|Release\/better_sqlite3\.node$).*)(?:\/|$)/;
+
+/** Extracts the npm package into `folder`, and copies what this machine has installed for it. */
+export const assemble = (tarball: string, folder: string): void => {
+  const own = join(folder, 'node_modules/firsthand');
+  mkdirSync(own, { recursive: true });
+  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '--no-same-owner', '-C', own]);
+  for (const installed of collect(server, new Set())) {
+    const isShared = !relative(join(root, 'node_modules'), installed).startsWith('..');
+    const target = isShared ? join(folder, relative(root, installed)) : join(own, relative(server, installed));
+    cpSync(installed, target, { recursive: true, filter: (path) => !unneeded.test(path) });
+  }
+};
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [tarball, folder] = process.argv.slice(2);
+  if (tarball === undefined || folder === undefined) throw new Error('usage: assemble.ts <tarball> <folder>');
+  assemble(resolve(tarball), resolve(folder));
+}

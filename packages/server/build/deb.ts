@@ -1,0 +1,92 @@
+/**
+ * Builds the Debian package of this machine's architecture, with the Node that runs this script. Needs dpkg-deb, and the npm package.
+ * Usage: node --import tsx build/deb.ts <tarball> <folder>
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { assemble } from './assemble.ts';
+
+const deploy = fileURLToPath(new URL('../deploy/', import.meta.url));
+const debian = join(deploy, 'debian/');
+const home = 'usr/lib/firsthand';
+
+const write = (file: string, text: string, mode = 0o644): void => {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+};
+
+/** A version of npm in the form of Debian, in which a prerelease comes before its release. */
+export const toDebianVersion = (version: string): string => version.replace('-', '~');
+
+/** Licenses of Node and of the packages that it contains: beside the binary, or where the distribution has them. */
+const nodeLicense = (): string => {
+  const places = ['LICENSE', 'share/doc/nodejs/LICENSE', 'share/doc/nodejs/copyright'];
+  const found = places.map((place) => join(dirname(dirname(process.execPath)), place)).find((file) => existsSync(file));
+  return found === undefined
+    ? 'Node.js: https://github.com/nodejs/node/blob/main/LICENSE\n'
+    : readFileSync(found, 'utf8');
+};
+
+/** Lays out the files of the package in an empty folder. */
+export const layOut = (tarball: string, folder: string): void => {
+  assemble(tarball, join(folder, home));
+  mkdirSync(join(folder, home, 'bin'));
+  cpSync(process.execPath, join(folder, home, 'bin/node'), { dereference: true });
+  const read = (name: string) => readFileSync(join(debian, name), 'utf8');
+  write(join(folder, 'usr/bin/firsthand'), read('firsthand.sh'), 0o755);
+  write(
+    join(folder, 'usr/lib/systemd/system/firsthand.service'),
+    readFileSync(join(deploy, 'firsthand.service'), 'utf8'),
+  );
+  const own = join(folder, home, 'node_modules/firsthand');
+  const license = readFileSync(join(own, 'LICENSE'), 'utf8');
+  write(
+    join(folder, 'usr/share/doc/firsthand/copyright'),
+    `${license}\nThe licenses of bundled packages: /${home}/node_modules/firsthand/dist/licenses.txt\n\n/${home}/bin/node:\n\n${nodeLicense()}`,
+  );
+  // Readable for all, whatever the umask of this process is.
+  execFileSync('chmod', ['-R', 'u=rwX,go=rX', folder]);
+  write(join(folder, 'etc/firsthand.env'), readFileSync(join(deploy, 'firsthand.env'), 'utf8'), 0o640);
+  for (const name of ['postinst', 'prerm', 'postrm']) write(join(folder, 'DEBIAN', name), read(name), 0o755);
+  write(join(folder, 'DEBIAN/conffiles'), '/etc/firsthand.env\n');
+};
+
+export interface PackageOptions {
+  readonly version: string;
+  /** Of dpkg-deb: xz if absent. */
+  readonly compression?: string;
+}
+
+/** Packs a folder that `layOut` has filled. Returns the path of the package. */
+export const pack = (folder: string, to: string, { version, compression = 'xz' }: PackageOptions): string => {
+  const architecture = execFileSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).trim();
+  const size = execFileSync('du', ['-sk', folder], { encoding: 'utf8' }).split('\t', 1)[0] as string;
+  // SQLite was compiled against this version.
+  const glibc = execFileSync('getconf', ['GNU_LIBC_VERSION'], { encoding: 'utf8' }).trim().split(' ').at(-1) as string;
+  const control = readFileSync(join(debian, 'control'), 'utf8')
+    .replace('{version}', toDebianVersion(version))
+    .replace('{architecture}', architecture)
+    .replace('{glibc}', glibc)
+    .replace('{size}', size);
+  write(join(folder, 'DEBIAN/control'), control);
+  const file = join(to, `firsthand_${toDebianVersion(version)}_${architecture}.deb`);
+  execFileSync('dpkg-deb', ['--root-owner-group', `-Z${compression}`, '--build', folder, file], { stdio: 'ignore' });
+  return file;
+};
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [tarball, to] = process.argv.slice(2);
+  if (tarball === undefined || to === undefined) throw new Error('usage: deb.ts <tarball> <folder>');
+  const folder = mkdtempSync(join(tmpdir(), 'firsthand-deb-'));
+  try {
+    layOut(resolve(tarball), folder);
+    const manifest = join(folder, home, 'node_modules/firsthand/package.json');
+    console.log(pack(folder, resolve(to), JSON.parse(readFileSync(manifest, 'utf8'))));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,157 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { parseEnvironmentFile } from '../../src/environment-file.ts';
+import { consoleOrigin, cookieFrom, fromConsole } from '../console/requests.ts';
+import { firsthand, firsthandJSON, start, temporaryFolder } from '../fixtures/command.ts';
+import { serveHere } from '../fixtures/serving.ts';
+
+const site = 'https://tea.example';
+const email = 'ann@tea.example';
+
+/** Flags that keep setup in a folder of its own. A test must not create a user of the machine. */
+const placesIn = (folder: string) => {
+  const [file, unit, data] = [
+    join(folder, 'etc/firsthand.env'),
+    join(folder, 'firsthand.service'),
+    join(folder, 'data'),
+  ];
+  const args = [
+    '--settings-file',
+    file,
+    'setup',
+    '--unit',
+    unit,
+    '--data',
+    data,
+    '--user',
+    process.getuid?.() === 0 ? 'nobody' : 'me',
+  ];
+  return { file, unit, data, args };
+};
+const flags = ['--site', site, '--email', email, '--web-server', 'caddy', '--console-origin', consoleOrigin];
+const read = (file: string) => readFileSync(file, 'utf8');
+
+it('writes settings and unit, creates the owner, and prints lines for the web server and a link that signs in once', async () => {
+  const { file, unit, data, args } = placesIn(temporaryFolder());
+  const { code, stdout, stderr } = await firsthand([...args, ...flags]);
+  expect([code, stderr]).toEqual([0, `Wrote ${file} and ${unit}\n`]);
+
+  const settings = parseEnvironmentFile(read(file), file);
+  expect(settings).toMatchObject({
+    ...{ DATABASE_URL: `sqlite:${data}/firsthand.db`, BACKUP_DIR: `${data}/backups`, BASE_PATH: '/s/' },
+    ...{ TRUST_PROXY: '127.0.0.1', CONSOLE_ORIGIN: consoleOrigin },
+  });
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+  expect(read(unit)).toMatch(
+    new RegExp(`^ExecStart=/\\S+ /\\S+/bin/firsthand\\.js --settings-file ${file} serve$`, 'm'),
+  );
+  expect(read(unit)).toMatch(new RegExp(`^ReadWritePaths=${data}$`, 'm'));
+  expect(stdout).toContain('In the block of tea.example:\n\n    handle /s/* {');
+  expect(stdout).toContain('events.shop.example {\n    redir / /s/console/');
+  expect(stdout).toContain(`${site}/s/main.`);
+  expect(stdout).not.toMatch(/firsthand\.shop\.example|^shop\.example/m);
+
+  const [, url = ''] = /^(https:\S+#code=\S+)$/m.exec(stdout) ?? [];
+  expect(url).toMatch(`${consoleOrigin}/s/console/join#code=invitation_`);
+  const code1 = url.split('#code=')[1];
+  const { url: root } = await serveHere({ ...settings, PORT: '0', BACKUP_DIR: '', BACKUP_EVERY: '', BACKUP_KEEP: '' });
+  const join1 = () =>
+    fetch(`${root}/console/accept`, {
+      method: 'POST',
+      headers: { ...fromConsole(''), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ code: code1, memberName: 'Ann', password: 'a kettle that never whistles' }),
+    });
+  const joined = await join1();
+  expect([joined.status, ((await joined.json()) as { session: unknown }).session]).toMatchObject([
+    200,
+    { accountName: 'tea.example', kind: 'server' },
+  ]);
+  expect(cookieFrom(joined.headers)).toMatch(/^__Host-firsthand=session_/);
+  expect((await join1()).status).not.toBe(200);
+});
+
+it('keeps the settings and the account of an earlier run, and prints another link', async () => {
+  const { file, unit, args } = placesIn(temporaryFolder());
+  const first = await firsthandJSON([...args, ...flags]);
+  writeFileSync(file, `${read(file)}RETENTION_DAYS=400\n`);
+  const again = await firsthandJSON([...args, ...flags.slice(0, -1), 'https://other.tea.example']);
+  expect(parseEnvironmentFile(read(file), file)).toMatchObject({
+    ...{ RETENTION_DAYS: '400', CONSOLE_ORIGIN: 'https://other.tea.example' },
+  });
+  expect([first.unit, again.unit]).toEqual([unit, unit]);
+  expect(first).toMatchObject({ serverTokenUUID: expect.stringMatching(/^server_/), environmentFile: file });
+  expect(again).not.toHaveProperty('serverTokenUUID');
+  expect([again.memberID, again.invitationURL]).toEqual([
+    first.memberID,
+    expect.stringMatching(/^https:\/\/other\.tea\.example\/s\//),
+  ]);
+});
+
+it('opens the console on this machine only, where it is given no address', async () => {
+  const { file, args } = placesIn(temporaryFolder());
+  const local = [...args, ...flags.slice(0, -1), 'none'];
+  const { stdout } = await firsthand(local);
+  expect(read(file)).toMatch(/^#CONSOLE_ORIGIN=/m);
+  expect(stdout).toMatch(/\nhttp:\/\/127\.0\.0\.1:3000\/s\/console\/join#code=[\s\S]*ssh -L 3000:127\.0\.0\.1:3000/);
+  expect(stdout).not.toContain('redir');
+});
+
+it.each([
+  [['--email', email], /--site and --email are required where no terminal asks/],
+  [
+    ['--site', 'http://tea.example', '--email', email],
+    /--site must be the https address of a site, such as .*http:\/\/tea\.example/,
+  ],
+  [['--site', site, '--email', 'ann'], /--email must be an e-mail address; not "ann"/],
+  [
+    ['--site', site, '--email', email, '--console-origin', 'tea.example'],
+    /CONSOLE_ORIGIN .* must be an origin with https/,
+  ],
+])('writes nothing with %j', async (given, message) => {
+  const folder = temporaryFolder();
+  const { code, stderr } = await firsthand([...placesIn(folder).args, ...given]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  expect(() => statSync(join(folder, 'data'))).toThrow();
+  expect(() => statSync(join(folder, 'etc'))).toThrow();
+});
+
+it('replaces no unit that it has not written', async () => {
+  const { unit, args } = placesIn(temporaryFolder());
+  writeFileSync(unit, '[Unit]\n');
+  const { code, stderr } = await firsthand([...args, ...flags]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/was not written by firsthand setup, and is not replaced/)]);
+  expect(read(unit)).toBe('[Unit]\n');
+});
+
+it.each(['nginx', 'apache'])('prints the lines for %s', async (webServer) => {
+  const { proxy } = await firsthandJSON([...placesIn(temporaryFolder()).args, ...flags, '--web-server', webServer]);
+  const text = proxy.map((snippet: { text: string }) => snippet.text).join('\n');
+  expect(text).toContain(`${webServer === 'nginx' ? 'server_name' : 'ServerName'} events.shop.example`);
+  expect(text).toContain(webServer === 'nginx' ? 'location /s/ {' : '<Location /s/>');
+});
+
+it('asks on a terminal for what no flag says', async () => {
+  const folder = temporaryFolder();
+  const { file, args } = placesIn(folder);
+  const bin = new URL('../../bin/firsthand.js', import.meta.url).pathname;
+  const answers = join(folder, 'answers');
+  writeFileSync(answers, `tea.example\n${email}\n\nnginx\n`);
+  const command = [process.execPath, bin, ...args].join(' ');
+  const running = start('sh', ['-c', `script -qec '${command}' /dev/null < ${answers}`], {});
+  onTestFinished(() => void running.child.kill());
+  const { code, stdout } = await running.ended;
+  expect([code, stdout]).toEqual([0, expect.stringContaining('The address of your site')]);
+  expect(parseEnvironmentFile(read(file), file).CONSOLE_ORIGIN).toBe('https://firsthand.tea.example');
+  expect(stdout).toContain('location /s/ {');
+});
+
+it('gives the data to the user of the service', async () => {
+  if (process.getuid?.() !== 0) return;
+  const { data, args } = placesIn(temporaryFolder());
+  mkdirSync(data);
+  await firsthandJSON([...args, ...flags]);
+  const { uid } = statSync(data);
+  expect(uid).not.toBe(0);
+  expect(statSync(join(data, 'firsthand.db')).uid).toBe(uid);
+});

@@ -1,0 +1,53 @@
+import { createClient } from '@firsthand/client';
+import { expect, it } from 'vitest';
+import { fromConsole } from '../console/requests.ts';
+import { spawnFirsthand, start, startServer, temporaryDatabase } from '../fixtures/command.ts';
+import { operatorToken, serveHere } from '../fixtures/serving.ts';
+
+const consoleOrigin = 'https://events.shop.example';
+
+it('an empty database gets an account, and a link that signs in to it once', async () => {
+  const { env } = temporaryDatabase();
+  const settings = { ...env, CONSOLE_ORIGIN: consoleOrigin, BASE_PATH: '/s/' };
+  const { url, consoleURL = '', close } = await serveHere(settings, { firstLink: true });
+  const [root, code] = consoleURL.split('/console/#code=');
+  expect(root).toBe('https://events.shop.example/s');
+  const signIn = () =>
+    fetch(`${url}/console/sign-in`, {
+      method: 'POST',
+      // Through the web server of the console's host.
+      headers: { ...fromConsole('', '1', consoleOrigin), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ code }),
+    });
+  const signedIn = await signIn();
+  expect([signedIn.status, await signedIn.json()]).toMatchObject([200, { session: { accountName: 'My site' } }]);
+  expect((await signIn()).status).toBe(401);
+  await close();
+  expect((await serveHere(settings, { firstLink: true })).consoleURL).toBeUndefined();
+});
+
+it('a database with an account gets neither', async () => {
+  const { env } = temporaryDatabase();
+  const first = await serveHere(env);
+  await createClient({ url: first.url, token: operatorToken }).createAccount({ accountName: 'Shop' });
+  await first.close();
+  expect((await serveHere(env, { firstLink: true })).consoleURL).toBeUndefined();
+});
+
+it('a server prints the link on a terminal, and nowhere else', async () => {
+  const piped = await startServer(temporaryDatabase().env);
+  expect(piped.written()).not.toContain('#code=');
+  const { env } = temporaryDatabase();
+  const { spawnargs } = spawnFirsthand(['--version']).child;
+  const command = [...spawnargs.slice(0, -1), 'serve', '--port', '0'].join(' ');
+  const onTerminal = start('timeout', ['60', 'script', '-qec', command, '/dev/null'], env);
+  const [link = ''] = await onTerminal.says(/http:\/\/127\.0\.0\.1:\d+\/console\/#code=[\w-]{24}/);
+  onTerminal.child.kill('SIGTERM');
+  await onTerminal.ended;
+  const log = onTerminal
+    .written()
+    .split('\n')
+    .filter((line) => line.startsWith('{'));
+  expect(log.length).toBeGreaterThan(0);
+  expect(log.join('\n')).not.toContain(link.split('#code=')[1]);
+});
