@@ -39,12 +39,23 @@ test('accepts an interface as a catalogue, with interfaces as attributes', () =>
   expect(tracker.log).toBeTypeOf('function');
 });
 
-test('rejects a catalogue whose attributes have no text', () => {
+test('accepts nested attributes, which may be interfaces', () => {
   interface Nested {
-    Bought: { plan: { name: string } };
+    Bought: { plan: BoughtAttrs; tags: readonly string[] };
   }
-  // @ts-expect-error an object is no value
-  expect(createTracker<Nested>(options).log).toBeTypeOf('function');
+  const tracker = createTracker<Nested>(options);
+  tracker.log('Bought', { plan: bought, tags: ['a'] });
+  // @ts-expect-error a tag is a text
+  tracker.log('Bought', { plan: bought, tags: [1] });
+  expect(tracker.log).toBeTypeOf('function');
+});
+
+test('rejects a catalogue whose attributes have no text', () => {
+  interface Called {
+    Bought: { plan: () => string };
+  }
+  // @ts-expect-error a function is no value
+  expect(createTracker<Called>(options).log).toBeTypeOf('function');
   interface Listed {
     Bought: string[];
   }
@@ -64,8 +75,9 @@ test('without a catalogue, accepts an interface as the attributes of any event',
   tracker.log('Bought', attributes);
   tracker.log('Bought', undefined);
   tracker.log(7);
-  // @ts-expect-error an object is no value
-  tracker.log('Bought', { plan: { name: 'pro' } });
+  tracker.log('Bought', { plan: { name: 'pro' }, tags: ['a'] });
+  // @ts-expect-error an element has no text
+  tracker.log('Bought', { button: {} as HTMLElement });
   // @ts-expect-error neither is a function
   tracker.log('Bought', new Date(0));
   // @ts-expect-error a text is no object of attributes
@@ -81,8 +93,9 @@ test('accepts an interface as the attributes of a contact', () => {
   void tracker.createContact({ ...contact, contactAttr: bought });
   void tracker.createContact({ ...contact, contactAttr: [{ attrID: 'plan', attrValue: 'pro' }] });
   void tracker.createContact(contact);
-  // @ts-expect-error an object is no value
-  void tracker.createContact({ ...contact, contactAttr: { plan: {} } });
+  void tracker.createContact({ ...contact, contactAttr: { plan: bought } });
+  // @ts-expect-error a function has no text
+  void tracker.createContact({ ...contact, contactAttr: { plan: () => '' } });
   // @ts-expect-error the profile is missing
   void tracker.createContact({ contactEmailaddress: 'ann@shop.example', contactAttr: bought });
   expect(tracker.createContact).toBeTypeOf('function');
@@ -92,8 +105,9 @@ test('accepts an interface as default attributes, and any tracker for page views
   const tracker = createTracker<Events>(options);
   tracker.set(bought);
   tracker.set({ plan: 'pro', price: null });
-  // @ts-expect-error an object is no value
-  tracker.set({ plan: {} });
+  tracker.set({ plan: bought });
+  // @ts-expect-error a function has no text
+  tracker.set({ plan: () => '' });
   createTracker(options).set(bought);
   logPageViews(tracker, { event: 'Page viewed', query: ['q'], hash: true });
   // @ts-expect-error the event is missing

@@ -11,8 +11,7 @@ export const addSet = (tracker: Tracker): void => {
   const { log } = tracker;
 
   const merge = guard((given: Attributes | undefined): Attributes => {
-    const attrs = given || {};
-    demand(Object(attrs) === attrs, 'no attributes');
+    const attrs = Object(given) === given ? (given as Attributes) : { value: given as AttributeValue };
     return Array.isArray(attrs)
       ? [
           ...attrs,

@@ -1,13 +1,13 @@
 import { addSet } from './default-attributes.ts';
 import type { Attributes, AttributesOf } from './records/attributes.ts';
 import type { LoggedEvent } from './records/events.ts';
-import { startTracker, type Tracker } from './tracker.ts';
+import { type LogResult, startTracker, type Tracker } from './tracker.ts';
 
 export { logPageViews, type PageViewOptions } from './page-views.ts';
 export type { Attributes, AttributeValue } from './records/attributes.ts';
 export type { ContactFields, ContactResult, TrackerError } from './records/contacts.ts';
 export type { LoggedEvent } from './records/events.ts';
-export type { Tracker } from './tracker.ts';
+export type { LogResult, Tracker } from './tracker.ts';
 
 /** The attributes of a site's events, by name or eventID: `{ Bought: { plan: 'free' | 'pro' }, 7: undefined }`; `undefined` for none. */
 export type EventCatalogue<Events = Record<string | number, Attributes | undefined>> = {
@@ -24,7 +24,7 @@ export type TypedTracker<Events> = Omit<BundledTracker, 'log'> & {
   log<Event extends keyof Events & (string | number)>(
     event: Event,
     ...attrs: undefined extends Events[Event] ? [attrs?: Events[Event]] : [attrs: Events[Event]]
-  ): void;
+  ): Promise<LogResult>;
 };
 
 export type TrackerOptions = {
@@ -46,7 +46,7 @@ const ignore = (): void => {};
 
 /** The tracker on a server, where there is no visitor: it stores and sends nothing. */
 const inert: BundledTracker = {
-  log: ignore,
+  log: async () => ({}),
   set: ignore,
   createContact: () => new Promise(ignore),
   reset: ignore,

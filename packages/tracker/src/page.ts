@@ -1,9 +1,9 @@
 /** Creates the global `tracker` from the options in the script's tag, and carries out the calls made before. */
 import { safeDocument } from './document.ts';
 import { demand, guard } from './guard.ts';
-import { note } from './note.ts';
 import { setPastTime } from './records/event-uuid.ts';
 import { startTracker, type Tracker } from './tracker.ts';
+import { warn } from './warn.ts';
 
 /** A call that the snippet's stub recorded: the method, its arguments with the returned promise, its resolver, and its time. */
 type EarlyCall = [
@@ -26,8 +26,9 @@ export const startInPage = (
 ): void => {
   const script = safeDocument.currentScript as HTMLScriptElement;
   const start = guard((): void => {
-    // The reason is noted in the console without data-debug too, because `note` is on until a tracker starts.
-    demand(script, 'module');
+    // A module has no currentScript.
+    // biome-ignore lint/complexity/useOptionalChain: esbuild writes it longer for ES2018
+    demand(script && script.dataset.token, 'no data-token');
     const page = window as unknown as Record<string, Stub>;
     const name = script.dataset.name || 'tracker';
     // An element with that name or id is not an own property of the window.
@@ -37,15 +38,15 @@ export const startInPage = (
     // `data-api` is the folder that requests go to. Without it they go to the script's own: then this is a file `undefined` there.
     // A function, because a variable would cost `tracker.js` 4 bytes.
     const base = () => new URL(script.dataset.api as string, script.src);
-    // The stub may have `set` for a script without it. Its own method would call itself.
-    if (stub.set) stub.set = note;
+    // The stub's own `set` would call itself in a script without it.
+    stub.set = warn;
     startTracker(stub, base(), script.dataset);
     if (first) first(stub as Tracker, script.dataset, base());
     const call = ([method, args, resolve, time]: EarlyCall): void => {
       setPastTime(time);
       resolve((stub[method] as (...args: unknown[]) => unknown)(...args));
       setPastTime();
-      if (args.p) args.p.catch(note);
+      if (args.p) args.p.catch(Object);
     };
     for (const early of stub.splice(0)) call(early);
     // Defined, because an assignment fails where `Array.prototype` is frozen.

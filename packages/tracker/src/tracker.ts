@@ -1,24 +1,37 @@
 import { countDropped, queuedKeys, type StoredRecord } from './delivery/queue.ts';
-import { createSender, expected } from './delivery/sender.ts';
+import { createSender, expected, refusals } from './delivery/sender.ts';
 import { copies, eraseStored, noteItem, openStored, writeStored } from './delivery/storage.ts';
+import type { Verdict } from './delivery/verdict.ts';
 import { demand, guard } from './guard.ts';
 import { isConsentRemembered } from './identity/consent.ts';
 import { readCookie } from './identity/cookie.ts';
 import { copyKey, currentUser, forgetUser, knownUser, resetUser } from './identity/identity.ts';
 import { areVisitsIgnored } from './identity/own-visits.ts';
-import { note, setDebug } from './note.ts';
-import type { Attributes, AttributesOf, AttributeValue } from './records/attributes.ts';
+import type { Attributes, AttributesOf, ValueOf } from './records/attributes.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './records/contacts.ts';
 import { createEventUUID, timeOf } from './records/event-uuid.ts';
 import { type LoggedEvent, toEventRecord } from './records/events.ts';
+import { setDebug, warn } from './warn.ts';
+
+/** What became of an event: the service has stored it (`eventUUID`), or the service or the tracker has refused it (`error`). */
+export type LogResult = {
+  readonly eventUUID?: string;
+  readonly duplicate?: true;
+  /** A refusal of the service has its code. */
+  readonly error?: { readonly code?: string; readonly message: string; readonly field?: string };
+};
 
 /** The tracker's methods. None of them ever throws into the page. */
 export type Tracker = {
   /**
    * Logs an event of this kind, which is an eventID or a name, with the current time. It is queued when this returns, and sent until
-   * the service has it.
+   * the service has it. The promise resolves with what became of it, and never rejects. It stays open while the event waits, and
+   * when another tab sends it.
    */
-  log<Attrs extends object = Attributes>(event: number | string, attrs?: Attrs & AttributesOf<Attrs>): void;
+  log<Attrs extends object = Attributes>(
+    event: number | string,
+    attrs?: Attrs & AttributesOf<Attrs>,
+  ): Promise<LogResult>;
   /**
    * States who the visitor is. It is queued and sent like an event, in order with them until a request fails. The promise and the
    * callback get the service's result. If the service refuses, the promise rejects with the error's code, message and field, silently
@@ -46,7 +59,7 @@ export type Tracker = {
    * In `/tracker.full.js` and the npm package: adds these attributes to every later event of this page, those logged automatically
    * included. An event's own attributes win. Null or undefined takes a default away, for one event if it is the event's own.
    */
-  set?<Attrs extends object>(attrs: Attrs & { readonly [AttrID in keyof Attrs]: AttributeValue }): void;
+  set?<Attrs extends object>(attrs: Attrs & { readonly [AttrID in keyof Attrs]: ValueOf<Attrs[AttrID]> }): void;
   /** Called with each event before it is queued. It may change the event, or drop it by returning false or throwing. */
   beforeSend?: ((event: LoggedEvent) => unknown) | undefined;
   /** In `/tracker.full.js` with page views: restores `history`, and logs no more page views. */
@@ -87,20 +100,30 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
     send();
   };
 
-  /** Queues the record that `toRecord` makes for an identifier. Returns its key. */
-  const keep = (toRecord: (eventUUID: string) => StoredRecord): string => {
-    const eventUUID = createEventUUID();
-    const time = timeOf(eventUUID);
-    evenTime = Math.max(evenTime, time - burst * millisecondsEach);
-    demand(evenTime <= time || countDropped('too many'), 'too many');
-    demand(isAllowed || options.consent !== 'drop', 'no consent');
-    const record = toRecord(eventUUID);
-    demand(record.length < 2e5 || countDropped('too large'), 'too large');
-    const key = `firsthand:${eventUUID}${token}`;
-    writeStored(key, record);
-    evenTime += millisecondsEach;
-    send(true);
-    return key;
+  /** Queues the record that `toRecord` makes for an identifier. Resolves with the service's verdict on it. */
+  const keep = async (toRecord: (eventUUID: string) => StoredRecord): Promise<Verdict> => {
+    try {
+      const eventUUID = createEventUUID();
+      const time = timeOf(eventUUID);
+      evenTime = Math.max(evenTime, time - burst * millisecondsEach);
+      demand(evenTime <= time || countDropped(), 'too many');
+      demand(isAllowed || options.consent !== 'drop', 'no consent');
+      const record = toRecord(eventUUID);
+      demand(record.length < 2e5 || countDropped(), 'too large');
+      const key = `firsthand:${eventUUID}${token}`;
+      writeStored(key, record);
+      evenTime += millisecondsEach;
+      send(true);
+      return (
+        refusals[token] ||
+        new Promise((resolve) => {
+          expected[key] = resolve;
+        })
+      );
+    } catch (error) {
+      warn(error);
+      return { error } as Verdict;
+    }
   };
 
   addEventListener('storage', ({ key, newValue }) => {
@@ -112,22 +135,20 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   // Without consent, the items that an earlier page left are erased: the site or the visitor may have removed the cookie.
   consent(isConsentRemembered(options));
 
-  tracker.log = guard((eventID: number | string, attrs?: Attributes) => {
+  tracker.log = ((eventID: number | string, attrs?: Attributes) =>
     keep((eventUUID) => {
       const event: LoggedEvent = { eventID, attrs };
       demand(!tracker.beforeSend || `${tracker.beforeSend(event)}` !== 'false', 'beforeSend');
       return toEventRecord(event, eventUUID);
-    });
-  }) as Tracker['log'];
-  tracker.createContact = ((fields: ContactFields, callback?: Parameters<Tracker['createContact']>[1]) => {
-    const result = new Promise<ContactResult>((resolve, reject) => {
-      expected[keep((requestUUID) => toContactRecord(fields, requestUUID))] = (verdict) => {
-        if (verdict.error) reject(Object.assign(Error(), verdict.error));
-        else resolve(verdict as ContactResult);
-      };
+    })) as Tracker['log'];
+  tracker.createContact = ((fields: ContactFields, callback?: (...args: unknown[]) => void) => {
+    const result = keep((requestUUID) => toContactRecord(fields, requestUUID)).then((verdict) => {
+      if (verdict.error) throw Object.assign(Error(verdict.error.message), verdict.error);
+      return verdict;
     });
     // A promise with a listener causes no unhandled rejection in the page.
-    result.then(callback, (error) => (callback as (...args: unknown[]) => void)(undefined, error)).catch(note);
+    // biome-ignore lint/complexity/useOptionalChain: esbuild writes it longer for ES2018
+    result.then(callback, (error) => callback && callback(undefined, error)).catch(warn);
     return result;
   }) as Tracker['createContact'];
   tracker.reset = guard(() => {

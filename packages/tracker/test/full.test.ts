@@ -214,7 +214,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
       { plan: 'pro', shop: 'a' },
       { shop: 'a' },
       { plan: 'gold', shop: 'a' },
-      {},
+      { value: 'text', shop: 'a', page: 'cart' },
     ]);
     expect(attrs[5]).not.toHaveProperty('plan');
   });

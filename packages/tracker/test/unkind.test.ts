@@ -108,7 +108,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
     };
     const page = await context.newPage();
     await page.goto(`${site}/module`);
-    await soon(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*module/s)));
+    await soon(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*no data-token/s)));
   });
 
   test.for(['junk', 'junk"},{', 'undefinedundefined'])(

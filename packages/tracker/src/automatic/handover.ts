@@ -8,8 +8,8 @@ import { safeDocument } from '../document.ts';
 import { guard } from '../guard.ts';
 import { isConsentRemembered } from '../identity/consent.ts';
 import { becomeUser, isUserUUID, knownUser } from '../identity/identity.ts';
-import { note } from '../note.ts';
 import type { Tracker } from '../tracker.ts';
+import { warn } from '../warn.ts';
 
 /** Repeated here as text, because it is shorter than the object. */
 type Names = typeof pageNames;
@@ -42,7 +42,7 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
   const ask = async (name: string, fields: string): Promise<Record<string, unknown>> => {
     const body = `{"tokenUUID":"${token}",${fields}}`;
     const answer = await (await fetch(`${new URL(name, base)}`, { method: 'POST', body })).json();
-    note(answer);
+    if (answer.error) warn(`${answer.error.code}:`, answer.error.message);
     return answer;
   };
 
@@ -83,7 +83,7 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
       setTimeout(give, waitMilliseconds);
       addEventListener('pagehide', give);
     });
-    navigator.locks.request(`firsthand:${token}`, () => Promise.race([end, open(taken)])).catch(note);
+    navigator.locks.request(`firsthand:${token}`, () => Promise.race([end, open(taken)])).catch(warn);
   });
 
   const { consent } = tracker;
@@ -121,7 +121,7 @@ export const handOver = (tracker: Tracker, options: DOMStringMap, base: URL): vo
       .then((answer) => {
         if (userUUID === sealedUser) sealed = (answer.handover || []) as Sealed[];
       })
-      .catch(note);
+      .catch(warn);
   });
 
   /** Gives a clicked link the handover for its host, or none, until the browser has followed it. */

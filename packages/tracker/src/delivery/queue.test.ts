@@ -110,17 +110,10 @@ test('drops no record that is being sent', () => {
 });
 
 test('stores the count of what it dropped once for all that was dropped', () => {
-  for (let nth = 0; nth < 3; nth++) queue.countDropped('too many');
+  for (let nth = 0; nth < 3; nth++) queue.countDropped();
   expect(disk['firsthand.dropped']).toBe(undefined);
   queue.dropSurplus();
   expect(Number(disk['firsthand.dropped'])).toBe(3);
-});
-
-test('says each reason for a loss once in the console', () => {
-  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
-  for (const reason of ['full', 'cut', 'full']) queue.countDropped(reason);
-  expect(warn.mock.calls.map((texts) => texts[1])).toEqual(['full', 'cut']);
-  warn.mockRestore();
 });
 
 test('holds 256 KiB, and drops the oldest first', () => {

@@ -3,7 +3,7 @@
  * would lose writes when several tabs change it. A key is `firsthand:`, the record's eventUUID and the token, so keys sort by time.
  * Only a verdict or the queue's bounds remove a record, never its age: the clock may have been wrong.
  */
-import { warnOnce } from '../note.ts';
+import { warn } from '../warn.ts';
 import { copies, removeStored, writeStored } from './storage.ts';
 
 /** An event for logEvents, or a body of createContact, as JSON without token and user. */
@@ -17,9 +17,8 @@ const droppedKey = 'firsthand.dropped';
 /** How much this browser has dropped or cut so far; undefined for nothing. */
 export const droppedCount = (): string | undefined => copies[droppedKey];
 
-/** Counts an event or a part of one that is lost for this reason, and says so in the console, once for each reason. */
-export const countDropped = (reason: string): void => {
-  warnOnce(reason, reason);
+/** Counts an event, or a part of one, that is lost. */
+export const countDropped = (): void => {
   // `-~` adds one, to text too. The count is stored later, because a page that logs in a loop would wait for each write.
   copies[droppedKey] = -~(copies[droppedKey] as unknown as number) as unknown as string;
 };
@@ -43,7 +42,8 @@ export const dropSurplus = (): void => {
       characters += (copies[key] as string).length;
       if (records > maxRecords || characters > maxCharacters) {
         removeStored(key);
-        countDropped('full');
+        countDropped();
+        warn('full');
       }
     }
   if (copies[droppedKey]) writeStored(droppedKey, copies[droppedKey]);

@@ -8,9 +8,9 @@ import type { pageNames } from '@firsthand/contract/identifiers';
 import { safeDocument } from '../document.ts';
 import { cookieDomain } from '../identity/cookie.ts';
 import { currentUser, knownUser } from '../identity/identity.ts';
-import { note } from '../note.ts';
 import { isContactRecord } from '../records/contacts.ts';
 import { createEventUUID, timeOf } from '../records/event-uuid.ts';
+import { warn } from '../warn.ts';
 import { retryMilliseconds } from './backoff.ts';
 import { dropSurplus, queuedKeys, taken } from './queue.ts';
 import { copies, removeStored } from './storage.ts';
@@ -18,6 +18,9 @@ import { isVerdict, type Verdict } from './verdict.ts';
 
 /** Repeated here as text, because it is shorter than the object. */
 type Names = typeof pageNames;
+
+/** The service's refusals of a token, or of its use on this site, by token. */
+export const refusals: Record<string, Verdict> = {};
 
 /** The callbacks for the service's final verdict on a record, by its key. */
 export const expected: Record<string, (verdict: Verdict) => void> = {};
@@ -56,6 +59,12 @@ export const createSender = (
   let allFailures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let leaving: Event | undefined;
+
+  /** Warns of what the service has refused or ignored, once for each kind, with the page of the documentation that explains it. */
+  const report = ({ error, ignored }: Verdict): void => {
+    if (error) warn(`${error.code}:`, error.message, `${new URL(`docs/errors#${error.code}`, base)}`);
+    if (ignored) warn(`ignored: ${ignored}`);
+  };
 
   /**
    * Sends the next records in one request (as many events as fit, or one createContact), and then the next ones. A page that is
@@ -107,20 +116,26 @@ export const createSender = (
       const response = await request;
       retryAfterSeconds = response.headers.get('Retry-After');
       const answer = await response.json();
-      note(answer);
+      report(answer);
+      // The token or its origin is refused: this page sends nothing more.
+      if (/token|origin/.test((answer.error || answer).code)) {
+        isAllowed = () => false;
+        refusals[token] = answer;
+        for (const settle of Object.values(expected)) settle(answer);
+      }
       let index = 0;
       for (const key of keys) {
         // If several records were refused together, none of them has a verdict.
         const verdict: Verdict = (answer.event || keys[1] || [answer])[index++];
+        report(verdict);
         if (isVerdict(verdict)) {
-          // The token or its origin is refused: this page sends nothing more.
-          if (verdict.error && /token|origin/.test(verdict.error.code)) isAllowed = () => false;
           if (isAllowed()) removeStored(key);
-          if (expected[key]) expected[key](verdict);
+          // Records of earlier pages have no callback. To report a verdict again shows nothing.
+          (expected[key] || report)(verdict);
         }
       }
     } catch (error) {
-      note(error);
+      warn(error);
     }
     isBusy = true;
     let isAgain: unknown;
@@ -144,7 +159,7 @@ export const createSender = (
 
   /** Enforces the bounds of the queue only when the request has left. */
   const sendNow = (isLeaving?: unknown): Promise<void> => {
-    const sent = sendNext(isLeaving).catch(note);
+    const sent = sendNext(isLeaving).catch(warn);
     dropSurplus();
     return sent;
   };

@@ -4,6 +4,7 @@ import type { ContactResult } from '../records/contacts.ts';
 export type Verdict = Partial<ContactResult> & {
   readonly status?: string;
   readonly eventUUID?: string;
+  readonly ignored?: readonly string[];
   readonly error?: { readonly code: string; readonly message: string; readonly field?: string };
 };
 
@@ -13,7 +14,6 @@ export type Verdict = Partial<ContactResult> & {
  */
 export const isVerdict = (verdict: Verdict): unknown =>
   (verdict.status === '200' && (verdict.eventUUID || verdict.contactUUID)) ||
-  (verdict.error &&
-    /^(missing_field|invalid_field|missing_token|invalid_token|invalid_json|token_kind|origin_not_allowed|server_token_in_browser|unknown_id|id_not_for_browser|email_taken|external_id_taken|erased_contact|body_too_large)$/.test(
-      verdict.error.code,
-    ));
+  /^(missing_field|invalid_field|missing_token|invalid_token|invalid_json|token_kind|origin_not_allowed|server_token_in_browser|unknown_id|id_not_for_browser|email_taken|external_id_taken|erased_contact|body_too_large)$/.test(
+    (verdict.error || (verdict as { code?: string })).code as string,
+  );

@@ -1,5 +1,5 @@
 import { guard } from '../guard.ts';
-import { warn } from '../note.ts';
+import { warn } from '../warn.ts';
 
 /**
  * Whether this browser's visits are ignored, because `localStorage.ignore_firsthand` is set, to any text. That name does not begin

@@ -1,6 +1,5 @@
 import { droppedCount, type StoredRecord } from '../delivery/queue.ts';
 import { demand } from '../guard.ts';
-import { warnOnce } from '../note.ts';
 import { type Attributes, toAttributesJSON } from './attributes.ts';
 import { timeOf } from './event-uuid.ts';
 import { toJSONText } from './json.ts';
@@ -9,18 +8,13 @@ import { toJSONText } from './json.ts';
 export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undefined };
 
 /**
- * An event as JSON for logEvents, without its user (see `becomeUser`). Throws if `eventID` is neither an eventID nor a name, and says
- * so in the console, without `data-debug` too, once for each type of value.
+ * An event as JSON for logEvents, without its user (see `becomeUser`). Throws if `eventID` is neither an eventID nor a name.
  */
 export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string): StoredRecord => {
-  const type = typeof eventID;
-  const isText = type === 'string';
+  const isText = typeof eventID === 'string';
   // An eventID is an integer from 1 to 2^31−1, which `~~` leaves unchanged, or the text of one.
-  const isNumber = (isText || type === 'number') && +eventID > 0 && +eventID === ~~(eventID as number);
-  if (!(isNumber || (isText && /\S/.test(eventID as string)))) {
-    warnOnce(type, eventID, 'no eventID');
-    demand(false, type);
-  }
+  const isNumber = /^\d+$/.test(eventID as string) && +eventID > 0 && +eventID === ~~(eventID as number);
+  demand(isNumber || (isText && /\S/.test(eventID as string)), 'no eventID');
   // `navigator.webdriver` is true in automated and headless browsers (WebDriver, "Interface").
   return `{"event${isNumber ? `ID":${+eventID}` : `Name":${toJSONText(eventID)}`},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON({ dropped: droppedCount(), robot: navigator.webdriver || null }, attrs)}}`;
 };

@@ -4,6 +4,7 @@
  */
 import { countDropped } from '../delivery/queue.ts';
 import { demand } from '../guard.ts';
+import { warn } from '../warn.ts';
 
 /**
  * A value's text as a JSON string, cut to this length. Throws for values that have no text (null, objects, functions, symbols,
@@ -15,7 +16,10 @@ export const toJSONText = (value: unknown, length?: number): string => {
   // Rejects objects and functions; a symbol throws below.
   demand(Object(text) !== text, 'no text');
   const full = `${text}`;
-  if (full.length > (length as number)) countDropped('cut');
+  if (full.length > (length as number)) {
+    countDropped();
+    warn('cut');
+  }
   return `"${full
     .slice(0, length)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has to escape them (RFC 8259, 7)

@@ -43,10 +43,10 @@ describeGuide('static-site.md', () => {
   test('has the console say why nothing arrives', async () => {
     const site = await openGuideSite('static-site.md');
     const [page = ''] = site.blocks('html');
-    site.publish('/', page.replace(/data-token="\w+/, 'data-debug $&-misspelt'));
+    site.publish('/', page.replace(/data-token="\w+/, '$&-misspelt'));
     const said: string[] = [];
     site.context.on('console', (message) => said.push(message.text()));
     await site.open('/');
-    await expect.poll(() => said.join('\n')).toMatch(/firsthand: .*status: 401/);
+    await expect.poll(() => said.join('\n')).toMatch(/firsthand: invalid_token: .*\/docs\/errors#invalid_token/);
   });
 });

@@ -1,0 +1,199 @@
+/** The mistakes of a developer who puts the tag into a page: what the browser's console says, without `data-debug`. */
+import { type Client, createClient } from '@firsthand/client';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { launchChromium } from '../../../tracker/test/chromium.ts';
+import { scriptTag } from '../../src/script-tag.ts';
+import { createAccount, serveHere } from '../fixtures/serving.ts';
+
+interface LogResult {
+  readonly eventUUID?: string;
+  readonly error?: { readonly code?: string; readonly message: string; readonly field?: string };
+}
+
+declare const tracker: {
+  log(event: unknown, attrs?: unknown): Promise<LogResult>;
+  createContact(fields: object): Promise<unknown>;
+};
+
+describe('the console of a page with a mistake', () => {
+  let browser: Browser;
+  let url: string;
+  let browserToken: string;
+  let serverToken: string;
+  let api: Client;
+  let close: () => unknown = () => {};
+  beforeAll(async () => {
+    ({ url } = await serveHere({}, {}, (end) => {
+      close = end;
+    }));
+    const account = await createAccount(url);
+    browserToken = account.browserTokenUUID;
+    serverToken = account.serverTokenUUID;
+    api = createClient({ url, token: serverToken });
+    browser = await launchChromium(
+      '--disable-blink-features=AutomationControlled',
+      '--disable-features=LocalNetworkAccessChecks',
+      '--host-resolver-rules=MAP *.example 127.0.0.1',
+    );
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await close();
+  });
+
+  const site = 'http://shop.example/';
+  const tagOf = (token: string, at = url) => scriptTag(at, token, { trackerPath: '/main.js' });
+
+  /** Opens a page of the site, and collects its console and the requests to the service. */
+  const open = async (
+    head: string,
+    { at = site, headers = {} }: { at?: string; headers?: Record<string, string> } = {},
+  ) => {
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const texts: string[] = [];
+    const sent: string[] = [];
+    page.on('console', (message) => texts.push(message.text()));
+    page.on('pageerror', (error) => texts.push(`page error: ${error}`));
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await page.route(at, (route) =>
+      route.fulfill({ contentType: 'text/html', headers, body: `<!doctype html><title>Shop</title>${head}` }),
+    );
+    await page.goto(at);
+    return { page, texts, sent, warned: () => texts.filter((text) => text.startsWith('firsthand:')) };
+  };
+
+  const isReady = (page: Page) => page.waitForFunction(() => Object.hasOwn(tracker, 'push'));
+  const log = (page: Page, event: unknown, attrs?: unknown): Promise<LogResult> =>
+    page.evaluate(([event, attrs]) => tracker.log(event, attrs), [event, attrs]);
+  const explained = (code: string) =>
+    expect.stringMatching(new RegExp(`^firsthand: ${code}: .* ${url}/docs/errors#${code}$`));
+
+  test.each([
+    ['an unknown token', () => 'browser_that-is-wrong', 'invalid_token'],
+    ['the server token', () => serverToken, 'server_token_in_browser'],
+  ])('shows %s once, and every promise resolves with it', async (_, token, code) => {
+    const { page, warned, sent } = await open(tagOf(token()));
+    for (const event of ['One', 'Two']) expect((await log(page, event)).error?.code).toBe(code);
+    const rejected = await page.evaluate(() =>
+      tracker
+        .createContact({ contactEmailaddress: 'ann@shop.example', contactProfileID: 'a' })
+        .catch((error) => error.code),
+    );
+    expect(rejected).toBe(code);
+    expect(warned()).toEqual([explained(code)]);
+    expect(new Set(sent)).toEqual(new Set([`${url}/update`]));
+  });
+
+  test('shows that the origin is not listed', async () => {
+    const { accountOrigin } = (await api.getAccount({})).account;
+    await api.updateAccount({ accountOrigin: ['https://other.example'] });
+    onTestFinished(async () => {
+      await api.updateAccount({ accountOrigin });
+    });
+    const { page, warned } = await open(tagOf(browserToken));
+    expect((await log(page, 'One')).error?.code).toBe('origin_not_allowed');
+    expect(warned()).toEqual([explained('origin_not_allowed')]);
+  });
+
+  test('shows that data-token is missing, without a request', async () => {
+    const { warned, sent } = await open(tagOf('x').replace('data-token="x"', ''));
+    await expect.poll(warned).toEqual([expect.stringContaining('no data-token')]);
+    expect(sent).toEqual([]);
+  });
+
+  test('shows a wrong path of the script, with the right one', async () => {
+    const { warned } = await open(tagOf(browserToken).replace('/main.full.js', '/main.min.js'));
+    await expect
+      .poll(warned)
+      .toEqual([expect.stringContaining('no script has this path. This server has /main.full.js')]);
+  });
+
+  test('shows a wrong host', async () => {
+    const { texts } = await open(tagOf(browserToken, 'http://127.0.0.1:9'));
+    await expect.poll(() => texts.join()).toMatch(/Failed to load resource: net::ERR/);
+  });
+
+  test('shows a folder of requests where another server is', async () => {
+    const { page, warned } = await open(
+      tagOf(browserToken).replace('data-token', 'data-api="http://127.0.0.1:9/" data-token'),
+    );
+    await isReady(page);
+    await expect.poll(warned).toContainEqual(expect.stringContaining('Failed to fetch'));
+  });
+
+  test('shows a Content Security Policy that stops the script', async () => {
+    const headers = { 'Content-Security-Policy': "script-src 'self'" };
+    const { texts } = await open(tagOf(browserToken), { headers });
+    await expect.poll(() => texts.join()).toMatch(/Content Security Policy/);
+  });
+
+  test('shows a script over http in a page over https', async () => {
+    const at = url.replace('127.0.0.1', 'events.example');
+    const { texts } = await open(tagOf(browserToken, at), { at: 'https://shop.example/' });
+    await expect.poll(() => texts.join()).toMatch(/Mixed Content/);
+  });
+
+  test('shows an event whose name is too long, and one without a name', async () => {
+    const { page, warned } = await open(tagOf(browserToken));
+    expect((await log(page, 'x'.repeat(300))).error).toMatchObject({
+      code: 'invalid_field',
+      field: 'event[0].eventName',
+    });
+    expect((await log(page, {})).error).toBeDefined();
+    expect(warned()).toEqual([explained('invalid_field'), expect.stringContaining('no eventID')]);
+  });
+
+  test('stores text and nested values as attributes, and shows what can be none', async () => {
+    const { page, warned } = await open(tagOf(browserToken));
+    const results = [
+      await log(page, 'Text', 'Stone teapot'),
+      await log(page, 'Nested', { size: { cm: 9, note: 'x'.repeat(3_000) }, tags: ['a', 'b'] }),
+      await page.evaluate(() => tracker.log('Called', { open: () => {}, price: 48 })),
+    ];
+    const { event } = await api.getEvent({ limit: 10 });
+    const stored = results.map(({ eventUUID }) =>
+      event
+        .find((each) => each.eventUUID === eventUUID)
+        ?.eventAttrArray.filter(({ attrID }) => !/^\$|^robot$|^dropped$/.test(attrID))
+        .map(({ attrID, attrValue }) => `${attrID}: ${attrValue}`),
+    );
+    expect(stored).toEqual([['value: Stone teapot'], ['size.cm: 9', 'tags.0: a', 'tags.1: b'], ['price: 48']]);
+    expect(warned()).toEqual([
+      'firsthand: ignored: event[0].eventAttrArray.size.note',
+      expect.stringMatching(/^firsthand: Error: no text/),
+    ]);
+  });
+
+  test('shows a misspelt field of a contact, and a missing one', async () => {
+    const { page, warned } = await open(tagOf(browserToken));
+    const create = (fields: object) =>
+      page.evaluate((fields) => tracker.createContact(fields).catch((error) => error.message), fields);
+    await create({ contactEmailaddress: 'ann@shop.example', contactProfileID: 'a', contactPhone: '1' });
+    expect(await create({ contactEmail: 'ann@shop.example', contactProfileID: 'a' })).toMatch(
+      /has `contactEmail`; did you mean `contactEmailaddress`\?$/,
+    );
+    expect(await create({ contactEmailaddress: 'ann@shop.example' })).toMatch(/`contactProfileID` is required/);
+    expect(warned()).toEqual([
+      'firsthand: ignored: contactPhone (did you mean contactTelephone?)',
+      explained('missing_field'),
+    ]);
+  });
+
+  test('leads to the explanation of each code', async () => {
+    const response = await fetch(`${url}/docs/errors`);
+    expect([response.status, response.url]).toEqual([200, `${url}/docs/reference/errors`]);
+    expect(await response.text()).toContain('id="server_token_in_browser"');
+  });
+
+  test('shows the code and the message first, and each time, with data-debug', async () => {
+    const { page, warned } = await open(tagOf(browserToken).replace('data-token', 'data-debug data-token'));
+    for (const _ of [1, 2]) await log(page, 'x'.repeat(300));
+    expect(warned()).toEqual([explained('invalid_field'), explained('invalid_field')]);
+    await page.evaluate(() => tracker.createContact({}).catch(() => {}));
+    expect(warned().at(-1)).toMatch(/^firsthand: missing_field: /);
+    expect(warned().join()).not.toContain('TypeError');
+  });
+});
