@@ -13,6 +13,8 @@ export interface Result {
 const mostResults = 8;
 const mostQuery = 100;
 const excerptLength = 120;
+/** Words of a question that say nothing of what is asked for. */
+const questionWords = new Set(['a', 'an', 'can', 'do', 'does', 'how', 'i', 'my', 'the', 'to', 'what', 'where', 'why']);
 
 /** `logEvent` is found by `log` and `event` too, and `unknown_id` by `unknown`. */
 const termsOf = (term: string): string[] => {
@@ -40,7 +42,7 @@ export const createSearch = (entries: readonly SearchEntry[]): ((query: string) 
       // What is meant by a misspelt word comes after what has the word.
       weights: { fuzzy: 0.15, prefix: 0.4 },
       combineWith: 'AND',
-      processTerm: (term) => term.toLowerCase(),
+      processTerm: (term) => (questionWords.has(term.toLowerCase()) ? false : term.toLowerCase()),
       // A page goes before its parts.
       boostDocument: (id) => (entries[id as number]?.page === undefined ? 1.6 : 1),
     },
