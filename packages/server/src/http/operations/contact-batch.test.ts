@@ -63,7 +63,8 @@ describe('createContacts', () => {
 
   it('names the fields that it does not know', async () => {
     const { body } = await create([customer({ contactFirstName: 'Ann' })]);
-    expect(body).toMatchObject({ contact: [{ status: '200' }], ignored: ['contact[0].contactFirstName'] });
+    const ignored = ['contact[0].contactFirstName (did you mean contactFirstname?)'];
+    expect(body).toMatchObject({ contact: [{ status: '200' }], ignored });
   });
 
   it('takes one address as often as it comes, in the order given', async () => {
