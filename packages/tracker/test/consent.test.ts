@@ -59,7 +59,7 @@ describeInChromium('consent in Chromium', () => {
       );
       await pause(100);
       await consent(page, true);
-      await page.evaluate(() => tracker.log(2));
+      await page.evaluate(() => void tracker.log(2));
       await soon(() => expect(recorder.eventIDs()).toEqual(isDropping ? [2] : [1, 2]));
       expect(await contact).toBe(isDropping ? 'no consent' : 'contact_1');
       const [cookie] = await context.cookies();
@@ -86,12 +86,12 @@ describeInChromium('consent in Chromium', () => {
       const url = publish('/', { attributes, at, before: '<script>localStorage.cart = "theirs"</script>' });
       const page = await openPage(url);
       await consent(page, true);
-      await page.evaluate(() => tracker.log(1));
+      await page.evaluate(() => void tracker.log(1));
       await soon(async () => expect((await context.cookies()).map(({ domain }) => domain)).toEqual(['.shop.example']));
       await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
       await consent(page, false);
       recorder.received.length = 0;
-      await page.evaluate(() => tracker.log(2));
+      await page.evaluate(() => void tracker.log(2));
       await pause(1_500);
       expect(await context.cookies()).toEqual([]);
       expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({ cart: 'theirs' });
@@ -106,7 +106,7 @@ describeInChromium('consent in Chromium', () => {
       const url = publish('/', { attributes });
       const page = await openPage(url);
       await consent(page, true);
-      await page.evaluate(() => tracker.log(1));
+      await page.evaluate(() => void tracker.log(1));
       await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
       recorder.answer = () => undefined;
       await page.evaluate(() => localStorage.setItem('ignore_firsthand', 'true'));
@@ -127,7 +127,7 @@ describeInChromium('consent in Chromium', () => {
       await next.evaluate(() => localStorage.removeItem('ignore_firsthand'));
       const last = await openPage(url);
       await consent(last, true);
-      await last.evaluate(() => tracker.log(4));
+      await last.evaluate(() => void tracker.log(4));
       await soon(() => expect(recorder.eventIDs()).toEqual([4]));
     },
   );
@@ -137,7 +137,7 @@ describeInChromium('consent in Chromium', () => {
     await soon(() => expect(recorder.eventIDs()).toEqual([1]));
     await consent(page, false);
     await consent(page, true);
-    await page.evaluate(() => tracker.log(2));
+    await page.evaluate(() => void tracker.log(2));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     const [first, second] = recorder.events().map(({ user }) => user);
     expect(second).not.toBe(first);
@@ -153,7 +153,7 @@ describeInChromium('consent in Chromium', () => {
     );
     await consent(page, false);
     await other.waitForFunction(() => 'heard' in window);
-    await other.evaluate(() => tracker.log(1));
+    await other.evaluate(() => void tracker.log(1));
     await expectNothing(other);
   });
 
@@ -173,7 +173,7 @@ describeInChromium('consent in Chromium', () => {
     });
     await soon(async () => expect(await page.evaluate(() => tracker.getUserUUID())).toBeUndefined());
     recorder.received.length = 0;
-    await page.evaluate(() => tracker.log(3));
+    await page.evaluate(() => void tracker.log(3));
     await expectNothing(page);
   });
 
@@ -182,10 +182,10 @@ describeInChromium('consent in Chromium', () => {
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
     await other.evaluate(() => addEventListener('storage', () => Object.assign(window, { heard: true })));
     await consent(page, true);
-    await page.evaluate(() => tracker.log(1));
+    await page.evaluate(() => void tracker.log(1));
     await soon(() => expect(recorder.eventIDs()).toEqual([1]));
     await other.waitForFunction(() => 'heard' in window);
-    await page.evaluate(() => tracker.log(2));
+    await page.evaluate(() => void tracker.log(2));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(new Set(recorder.events().map(({ user }) => user)).size).toBe(1);
     expect((await context.cookies()).map(({ value }) => value)).toEqual([recorder.events()[0]?.user]);
@@ -285,7 +285,7 @@ describeInChromium('consent in Chromium', () => {
     await page.waitForTimeout(400);
     recorder.received.length = 0;
     recorder.answer = () => undefined;
-    await page.evaluate(() => tracker.log(2));
+    await page.evaluate(() => void tracker.log(2));
     await soon(() => expect(recorder.eventIDs()).toContain(2));
     const dropped = Number(
       recorder

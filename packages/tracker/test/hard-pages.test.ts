@@ -50,7 +50,7 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
     });
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(new Set(recorder.events().map(({ user }) => user)).size).toBe(2);
-    await page.evaluate(() => tracker.log(3));
+    await page.evaluate(() => void tracker.log(3));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3]));
     expect(recorder.events()[2]?.user).toBe(recorder.events()[1]?.user);
   });
@@ -84,7 +84,7 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
         </script>`,
       }),
     );
-    await page.evaluate(() => tracker.log(2));
+    await page.evaluate(() => void tracker.log(2));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
     expect(recorder.events()[0]?.eventAttrArray).toEqual([{ attrID: 'a', attrValue: 'b' }]);
   });
@@ -95,7 +95,7 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
       headers: { 'content-security-policy': `default-src 'none'; script-src 'nonce-n0nce'; connect-src ${service}` },
     };
     const page = await openPage(`${site}/`);
-    await page.evaluate(() => tracker.log(1));
+    await page.evaluate(() => void tracker.log(1));
     await soon(() => expect(recorder.eventIDs()).toEqual([1]));
     recorder.pages['/without'] = { html: 'without' };
     const without = await context.newPage();
@@ -113,7 +113,7 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
       after: '<script>tracker.log(2)</script>',
     });
     const page = await openPage(url);
-    await page.evaluate(() => tracker.log(3));
+    await page.evaluate(() => void tracker.log(3));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3]));
     await pause(200);
     expect(recorder.events()).toHaveLength(3);

@@ -51,7 +51,7 @@ describeInChromium('the tracker in Chromium: what it does not lose', () => {
   test.for(Object.entries(answersOfOthers))('an event that is answered by %s', async ([, answer]) => {
     recorder.answer = () => (recorder.received.length === 1 ? answer : undefined);
     const page = await openPage(publish('/'));
-    await page.evaluate(() => tracker.log(1));
+    await page.evaluate(() => void tracker.log(1));
     await soon(() => expect(recorder.received).toHaveLength(2));
     expect(recorder.events()[1]?.eventUUID).toBe(recorder.events()[0]?.eventUUID);
     await soon(async () => expect(await queuedIn(page)).toBe(0));
@@ -218,7 +218,7 @@ describeInChromium('the tracker in Chromium: what it does not lose', () => {
     const page = await openPage(
       publish('/', { after: '<script>Object.freeze(Array.prototype); self.log = tracker.log; log(1);</script>' }),
     );
-    await page.evaluate(() => (window as unknown as Tracker).log(2));
+    await page.evaluate(() => void (window as unknown as Tracker).log(2));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
@@ -248,7 +248,7 @@ describeInChromium('the tracker in Chromium: what it does not lose', () => {
         </script>`,
       }),
     );
-    await page.evaluate(() => tracker.log(1));
+    await page.evaluate(() => void tracker.log(1));
     await soon(() => expect(recorder.eventIDs()).toEqual([1]));
     expect(recorder.received[0]?.headers['content-language']).toBe('en');
   });
@@ -327,8 +327,8 @@ describeInChromium('the tracker in Chromium: what it does not lose', () => {
     const pages: Page[] = await Promise.all([openPage(url), openPage(url)]);
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
     expect(new Set(recorder.events().map(({ user }) => user)).size).toBeLessThanOrEqual(2);
-    await pages[0]?.evaluate(() => tracker.log(2));
-    await pages[1]?.evaluate(() => tracker.log(2));
+    await pages[0]?.evaluate(() => void tracker.log(2));
+    await pages[1]?.evaluate(() => void tracker.log(2));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 1, 2, 2]));
     // From the second event on, both are the user in the cookie.
     expect(

@@ -27,7 +27,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
         </script>`,
       }),
     );
-    await page.evaluate(() => tracker.log(4));
+    await page.evaluate(() => void tracker.log(4));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4]));
     const [first, second] = await page.evaluate(() => (window as unknown as { times: [number, number] }).times);
     const eventTimes = recorder.events().map(({ eventTime }) => eventTime);
@@ -45,7 +45,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
       </script>`,
     });
     const first = await openPage(url);
-    await first.evaluate(() => tracker.log(1));
+    await first.evaluate(() => void tracker.log(1));
     await soon(() => expect(recorder.eventIDs()).toEqual([1]));
     await first.evaluate(
       () => void navigator.locks.request('firsthand:browser_test', () => new Promise(() => {})).catch(() => {}),
@@ -87,7 +87,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
     );
     await pause(300);
     await page.click('b');
-    await page.evaluate(() => tracker.log(1));
+    await page.evaluate(() => void tracker.log(1));
     await soon(() => expect(recorder.eventIDs()).toContain(1));
     await pause(200);
     expect(recorder.eventIDs()).toEqual(script === 'tracker.js' ? [1] : [9, 7, 1]);
@@ -97,7 +97,7 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
     const second = `<script async src="${service}/tracker.js" data-token="browser_second"></script>`;
     const page = await openPage(publish('/', { after: second }));
     await soon(() => expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: .*tracker is taken/s)));
-    await page.evaluate(() => tracker.log(1));
+    await page.evaluate(() => void tracker.log(1));
     await soon(() => expect(recorder.eventIDs()).toEqual([1]));
     expect(new Set(recorder.received.map(({ body }) => body.tokenUUID)).size).toBe(1);
   });
@@ -156,13 +156,13 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
     const staying = await openPage(url);
     const leaving = await openPage(url);
     recorder.answer = () => ({ status: 503 });
-    await leaving.evaluate(() => tracker.log(1));
+    await leaving.evaluate(() => void tracker.log(1));
     await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
     await leaving.close({ runBeforeUnload: true });
     await pause(200);
     recorder.answer = () => undefined;
     recorder.received.length = 0;
-    await staying.evaluate(() => tracker.log(2));
+    await staying.evaluate(() => void tracker.log(2));
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 });

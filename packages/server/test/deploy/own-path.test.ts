@@ -316,7 +316,7 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
       );
       expect(await daysLeft()).toBe(7);
       const answered = page.waitForResponse((response) => response.url().endsWith('/s/update'));
-      await page.evaluate('tracker.log(7)');
+      await page.evaluate('void tracker.log(7)');
       const setCookie = await (await answered).headerValue('set-cookie');
       expect(setCookie).toBe(
         `userUUID=${userUUID}; Path=/; Max-Age=34560000; SameSite=Lax; Domain=shop.example; Secure`,

@@ -103,7 +103,7 @@ describeEngines('consent', (engine) => {
     shop.gate.isBusy = true;
     try {
       const before = shop.gate.refused.length;
-      await tab.run(() => tracker.log(1, { line: 0, nth: 1 }));
+      await tab.run(() => void tracker.log(1, { line: 0, nth: 1 }));
       await waitFor('the request', () => shop.gate.refused.length > before || undefined);
       await tab.run(() => tracker.consent(false));
       // What was on its way then arrives.
@@ -112,7 +112,7 @@ describeEngines('consent', (engine) => {
       shop.gate.isBusy = false;
     }
     shop.gate.requests.length = 0;
-    await tab.run(() => tracker.log(1, { line: 0, nth: 2 }));
+    await tab.run(() => void tracker.log(1, { line: 0, nth: 2 }));
     await pause(3 * soonMilliseconds);
     expect(await keptInBrowser()).toEqual(nothing);
     expect(posts()).toEqual([]);

@@ -102,7 +102,7 @@ describeEngines('the cookie', (engine) => {
       );
       return `${await daysLeft()}` === '7' || undefined;
     });
-    await tab.run(() => tracker.log(1));
+    await tab.run(() => void tracker.log(1));
     await waitFor('the answer', async () => (await daysLeft()).includes(400) || undefined);
     expect(await cookies()).toEqual([expect.objectContaining({ value: made?.value, domain, path: '/' })]);
   });

@@ -55,7 +55,8 @@ describeEngines('delivery', (engine) => {
 
   const visit = async (url = page): Promise<Tab> => ready(await session.openTab(url));
 
-  const log = (tab: Tab, line: number, nth: number) => tab.run((line, nth) => tracker.log(1, { line, nth }), line, nth);
+  const log = (tab: Tab, line: number, nth: number) =>
+    tab.run((line, nth) => void tracker.log(1, { line, nth }), line, nth);
 
   /** Waits until so many of the account's events are stored. Answers whether they were in time. */
   const arrived = (count: number, { api }: Account = account): Promise<boolean> =>
@@ -125,7 +126,7 @@ describeEngines('delivery', (engine) => {
       if (!closes) await tab.goto(page);
       await ready(tab);
       await tab.run((nth) => {
-        const log = () => tracker.log(1, { line: 0, nth });
+        const log = () => void tracker.log(1, { line: 0, nth });
         if (nth % 2) addEventListener('pagehide', log);
         else Object.assign(window, { onLeave: log });
       }, nth);
@@ -240,7 +241,7 @@ describeEngines('delivery', (engine) => {
       shop.gate.delayNext(200);
       await tab.run((nth) => {
         tracker.log(1, { line: 0, nth });
-        setTimeout(() => tracker.log(1, { line: 0, nth: nth + 1 }), 50);
+        setTimeout(() => void tracker.log(1, { line: 0, nth: nth + 1 }), 50);
       }, 2 * nth);
       expect(await arrived(2 * nth + 2)).toBe(true);
     }

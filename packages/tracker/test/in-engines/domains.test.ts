@@ -48,7 +48,7 @@ describeEngines('several domains', (engine) => {
     (await tab.cookies()).find(({ name }) => name === 'userUUID')?.value;
 
   const logOne = async (tab: Tab): Promise<string> => {
-    await tab.run(() => tracker.log(1));
+    await tab.run(() => void tracker.log(1));
     return waitFor('a cookie', () => userOf(tab));
   };
 

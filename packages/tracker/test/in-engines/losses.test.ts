@@ -100,7 +100,7 @@ describeEngines('delivery', (engine) => {
     const publish = (page: Omit<Page, 'token'> = {}, path = '/page'): string =>
       shop.site.publish(path, { token: account.browserToken, src: `${shop.gate.url}/${script}`, ...page });
     const visit = async (url: string): Promise<Tab> => ready(await session.openTab(url));
-    const log = (tab: Tab, nth: number) => tab.run((nth) => tracker.log(1, { line: 0, nth }), nth);
+    const log = (tab: Tab, nth: number) => tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
     /** Makes a waiting record's next try come now. */
     const retryNow = (tab: Tab) => tab.run(() => void dispatchEvent(new Event('online')));
 
@@ -371,7 +371,7 @@ describeEngines('delivery', (engine) => {
         await arrived(nth);
         await pause(engine.flushMilliseconds);
         await shop.gate.down();
-        await tab.run((nth) => tracker.log(1, { line: 0, nth }), nth);
+        await tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
         await pause(3_000);
         await killed.kill();
         await shop.gate.up();

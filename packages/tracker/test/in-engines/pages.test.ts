@@ -41,7 +41,7 @@ describeEngines('the tracker', (engine) => {
     shop.site.publish(path, { token: account.browserToken, ...page });
   const visit = async (path: string, page?: Omit<Page, 'token'>): Promise<Tab> =>
     ready(await session.openTab(publish(path, page)));
-  const log = (tab: Tab, nth: number) => tab.run((nth) => tracker.log(1, { line: 0, nth }), nth);
+  const log = (tab: Tab, nth: number) => tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
   const logAtOnce = '<script>tracker.log(1, { line: 0, nth: 0 })</script>';
 
   /** Waits until so many are stored, and answers them in order. */
@@ -65,7 +65,7 @@ describeEngines('the tracker', (engine) => {
         Object.defineProperty(window, 'tracker', { value: tracker, writable: false });
         for (const each of [window, document, navigator, location, Object.prototype, Function.prototype])
           try { Object.freeze(each); } catch { /* A window can't be frozen everywhere. */ }
-        addEventListener('load', () => tracker.log(1, { line: 0, nth: 1 }));
+        addEventListener('load', () => void tracker.log(1, { line: 0, nth: 1 }));
       </script>${logAtOnce}`,
     });
     await session.openTab(page);
@@ -80,7 +80,7 @@ describeEngines('the tracker', (engine) => {
     shop.gate.delayNext(500);
     await tab.run(() => {
       tracker.log(1, { line: 0, nth: 0 });
-      setTimeout(() => tracker.log(1, { line: 0, nth: 1 }), 100);
+      setTimeout(() => void tracker.log(1, { line: 0, nth: 1 }), 100);
     });
     await expectNumbers(0, 1);
     const end = Date.now();
@@ -212,7 +212,7 @@ describeEngines('the tracker', (engine) => {
       // What is logged last thing goes out while the page is frozen.
       await tab.run(
         (nth) => {
-          addEventListener('pagehide', () => tracker.log(1, { line: 0, nth }), { once: true });
+          addEventListener('pagehide', () => void tracker.log(1, { line: 0, nth }), { once: true });
           setTimeout(() => location.assign('/elsewhere'));
         },
         2 * nth + 1,
@@ -243,7 +243,7 @@ describeEngines('the tracker', (engine) => {
       });
       publish('/ahead', {
         after: `${logAtOnce}<script>
-          document.addEventListener('prerenderingchange', () => tracker.log(1, { line: 0, nth: 1 }));
+          document.addEventListener('prerenderingchange', () => void tracker.log(1, { line: 0, nth: 1 }));
         </script>`,
       });
       const shown = await showUndriven(before);

@@ -39,7 +39,7 @@ describeEngines('the tracker among the unkind', (engine) => {
     shop.site.publish(path, { token: account.browserToken, ...page });
   const visit = async (path: string, page?: Omit<Page, 'token'>): Promise<Tab> =>
     ready(await session.openTab(publish(path, page)));
-  const log = (tab: Tab, nth: number) => tab.run((nth) => tracker.log(1, { line: 0, nth }), nth);
+  const log = (tab: Tab, nth: number) => tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
   const arrived = async (count: number, milliseconds?: number, { api } = account) => {
     await waitFor('the events', async () => (await countEvents(api)) >= count || undefined, milliseconds);
     return (await readStored(api)).map(({ nth }) => nth);
