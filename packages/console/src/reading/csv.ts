@@ -1,22 +1,7 @@
 /** CSV files that the server sends with all rows of a list, and how many of them have arrived. */
 import type { CSVOperation, RequestFor } from '@firsthand/client';
 import { api } from '../api.ts';
-
-const quote = '"'.charCodeAt(0);
-const newLine = '\n'.charCodeAt(0);
-
-/** Counts the lines of a CSV file, part by part. A line break between quotes ends no line. */
-export const createLineCount = () => {
-  let isQuoted = false;
-  let lines = 0;
-  return (part: Uint8Array): number => {
-    for (const byte of part) {
-      if (byte === quote) isQuoted = !isQuoted;
-      else if (byte === newLine && !isQuoted) lines += 1;
-    }
-    return lines;
-  };
-};
+import { createLineCount } from './line-count.ts';
 
 export type CSVRequest<Name extends CSVOperation> = Omit<RequestFor<Name>, 'limit' | 'cursor'>;
 

@@ -22,7 +22,8 @@ const mistakes: readonly ((random: Random, time: number) => Mistake)[] = [
   (random) => ({
     by: 'browser',
     operation: 'logEvent',
-    input: { userUUID: random.id(), eventID: 3, eventAttrArray: { product: 'Stone Teapot', price: 48 } },
+    // What was searched for is an attribute, not a part of the name.
+    input: { userUUID: random.id(), eventName: `Searched for ${'a stone teapot for two, '.repeat(12)}` },
   }),
   () => ({
     by: 'server',

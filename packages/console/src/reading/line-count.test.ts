@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createLineCount } from './csv.ts';
+import { createLineCount } from './line-count.ts';
 
 it('counts lines over parts, but not line breaks in cells', () => {
   const linesUntil = createLineCount();

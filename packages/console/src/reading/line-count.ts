@@ -1,0 +1,15 @@
+const quote = '"'.charCodeAt(0);
+const newLine = '\n'.charCodeAt(0);
+
+/** Counts the lines of a CSV file, part by part. A line break between quotes ends no line. */
+export const createLineCount = () => {
+  let isQuoted = false;
+  let lines = 0;
+  return (part: Uint8Array): number => {
+    for (const byte of part) {
+      if (byte === quote) isQuoted = !isQuoted;
+      else if (byte === newLine && !isQuoted) lines += 1;
+    }
+    return lines;
+  };
+};
