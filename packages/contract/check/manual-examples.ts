@@ -20,7 +20,7 @@ const answerOf = async <Answer, Refused>(asked: Promise<{ data?: Answer; error?:
 
 export const runExamples = async ({ url, fetch, tokens }: Service) => {
   const withToken = (token: string) =>
-    createClient<paths>({
+    createClient<paths, 'application/json'>({
       baseUrl: url,
       fetch,
       headers: { Authorization: `Bearer ${token}` },
