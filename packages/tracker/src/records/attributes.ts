@@ -4,15 +4,16 @@ import { demand, guard } from '../guard.ts';
 import { warn } from '../warn.ts';
 import { toJSONText } from './json.ts';
 
-type Single = string | number | boolean | bigint | Date | null | undefined;
-
 /**
  * A value of an attribute. It is stored as text; null and undefined are left out. The service flattens objects and lists to attributes
  * such as `size.cm` and `tags.0`.
  */
-export type AttributeValue = Single | readonly unknown[] | { readonly [name: string]: unknown };
+export type AttributeValue =
+  | (string | number | boolean | bigint | Date | null | undefined)
+  | readonly unknown[]
+  | { readonly [name: string]: unknown };
 
-type Callable = (...args: never) => unknown;
+type NoValue = ((...args: never) => unknown) | symbol | { readonly addEventListener: unknown };
 
 type AttributeArray = readonly { readonly attrID: string; readonly attrValue: AttributeValue }[];
 
@@ -24,14 +25,11 @@ export type AttributesOf<Attrs> = Attrs extends readonly unknown[]
   ? AttributeArray
   : { readonly [AttrID in keyof Attrs]: ValueOf<Attrs[AttrID]> };
 
-/** What `Value` has to be to count as a value of an attribute: neither a function nor an object with methods, such as an element. */
-export type ValueOf<Value> = Value extends Single
-  ? Value
-  : Value extends Callable
-    ? never
-    : Value extends object
-      ? { readonly [Name in keyof Value]: Value[Name] extends Callable ? never : Value[Name] }
-      : never;
+/**
+ * What `Value` has to be to count as a value of an attribute: neither a function nor an element. One condition only, because the
+ * compiler must take the types of both module formats for the same.
+ */
+export type ValueOf<Value> = Value extends NoValue ? never : Value;
 
 /**
  * The attribute array of the REST interface, as JSON. Never throws: values that can't be text are left out. Long text is cut, and
