@@ -422,7 +422,7 @@ const pagesOf = async (
         one.lastSeenTime ? dayWritten(one.lastSeenTime) : 'never',
         ago,
       ]);
-      return [{ title: 'Contacts', ...(rows.length > 0 && { rows }) }];
+      return [{ title: `Contacts · ${contact.length}`, ...(rows.length > 0 && { rows }) }];
     },
   };
 

@@ -31,7 +31,7 @@ test('a server brings an older schema to its own; a command leaves that to it, a
   const databaseURL = await newDatabase();
   expect(await schemaFound(databaseURL)).toMatchObject({
     ok: false,
-    detail: expect.stringMatching(/^0; .* brings it there at start$/),
+    detail: expect.stringMatching(/^0; .* brings it there at start: make a backup before/),
   });
   await open(databaseURL, 'server');
   expect(await schemaFound(databaseURL)).toMatchObject({ ok: true });
