@@ -58,6 +58,13 @@ describe('attributes', () => {
     expect(findDropped(sent)).toHaveLength(20);
   });
 
+  it('drops what is nested more deeply than an attrID is long', () => {
+    const deep = `${'['.repeat(30_000)}1${']'.repeat(30_000)}`;
+    const sent = { a: JSON.parse(deep), b: 'x' };
+    expect(parse(sent)).toEqual({ b: 'x' });
+    expect(findDropped(sent)).toEqual([expect.stringMatching(/^a(\.0)+\.?$/)]);
+  });
+
   it('returns flat attributes within the limits for any JSON object', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue()), (sent) => {

@@ -67,7 +67,8 @@ const flatten = (sent: readonly SentAttribute[]): { readonly flat: SentAttribute
   let free = limits.attributesPerEvent - own.length;
   const add = (id: string, value: unknown): void => {
     if (value === null || (free <= 0 && dropped.length >= maxDropped)) return;
-    if (isNested(value)) {
+    // Whatever is deeper has a longer attrID, so this bounds the depth as well.
+    if (isNested(value) && id.length <= limits.attrIDLength) {
       const names = Object.keys(value);
       for (const name of names) add(`${id}.${name}`, (value as Record<string, unknown>)[name]);
       if (names.length > 0) return;
