@@ -238,7 +238,7 @@ test('wherever events lie, the answers are the same', async () => {
       expect(rows(arranged)).toEqual(rows(plain));
       for (const { db } of [arranged, plain]) db.close();
     }),
-    { numRuns: runs(5, 30), examples: [[filling]] },
+    { numRuns: runs(5, 15), examples: [[filling]] },
   );
   expect(segments).toBeGreaterThan(0);
 });
