@@ -36,9 +36,10 @@ describeInChromium('the tracker in Chromium: sending', () => {
     const [first, second] = times as [number, number];
     expect(second - first).toBeGreaterThanOrEqual(1_000);
     await soon(async () => expect(await queuedIn(page)).toBe(0));
-    // The other event may come first: after a failure another record is tried each time.
+    // After a failure the tracker sends a different record each time, so the other event may come first.
     const tries = recorder.events().filter(({ eventID }) => eventID === 1);
-    expect(tries.map(({ eventUUID }) => eventUUID)).toEqual([tries[0]?.eventUUID, tries[0]?.eventUUID]);
+    expect(tries.length).toBeGreaterThan(1);
+    expect(new Set(tries.map(({ eventUUID }) => eventUUID)).size).toBe(1);
   });
 
   test('sends one request at a time, and in it what was logged meanwhile', async () => {
