@@ -228,7 +228,7 @@ const expectSameHistories = async (history: History) => {
   }
 };
 
-const histories = runs(40, 40);
+const histories = runs(40, 15);
 
 describe('in a store, as in the model, after every action of any history', () => {
   let store: Store;

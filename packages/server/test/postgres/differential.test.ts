@@ -18,6 +18,7 @@ import {
 import { kind } from '../fixtures/database.ts';
 import { newMigratedDatabase } from '../fixtures/postgres/databases.ts';
 import { pretendCluster } from '../fixtures/postgres/pretended-citus.ts';
+import { runs } from '../fixtures/runs.ts';
 import { tinySegments } from '../fixtures/small-segments.ts';
 import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
 
@@ -476,9 +477,9 @@ test('whatever is done, SQLite and PostgreSQL answer the same', async () => {
     expect(spreadStatements(sent, parts)).toEqual([]);
   });
   // What is rarely possible may be missing by chance: then some more is played.
-  for (let round = 0; round === 0 || (round < 5 && Object.keys(done).length < kinds); round += 1) {
+  for (let round = 0; round === 0 || (round < 15 && Object.keys(done).length < kinds); round += 1) {
     // To shrink a history takes longer on a cluster than the test may.
-    await fc.assert(same, { numRuns: 60, endOnFailure: kind === 'citus' });
+    await fc.assert(same, { numRuns: runs(20, 60), endOnFailure: kind === 'citus' });
   }
   expect(Object.keys(done)).toHaveLength(kinds);
 });

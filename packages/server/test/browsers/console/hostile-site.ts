@@ -5,7 +5,7 @@ import { fitting, hostileTexts } from './hostile-texts.ts';
 import type { Shop } from './shop.ts';
 
 /** Events of a day, so that a breakdown of the day lists each of its values. */
-export const textsOfDay = 50;
+export const textsOfDay = 29;
 const dayMs = 86_400_000;
 const segmentsAtOnce = 100;
 /** Between two contacts that have claims, each with as many attributes as texts. */

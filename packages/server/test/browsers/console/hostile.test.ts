@@ -87,7 +87,7 @@ const showAll = async (page: Page, name: string): Promise<void> => {
 
 it('the pages of events and people', async () => {
   const { page, goto, complaints } = await open();
-  const days = hostileTexts.length / textsOfDay;
+  const days = Math.ceil(hostileTexts.length / textsOfDay);
   const dayOf = (nth: number) => new Date(Date.now() - nth * 86_400_000).toISOString().slice(0, 10);
   const dimensions = [
     'event',
