@@ -133,6 +133,8 @@ describe(guide, () => {
       { report: 'funnel', steps: [signedUp, isPro] },
       { report: 'retention', first: signedUp, back: null },
       { report: 'people', of: { kind: 'group', values: ['pro'] } },
+      { report: 'people', condition: paid, value: 'amount', sort: 'sum' },
+      { report: 'breakdown', dimensions: [{ attrID: 'utm_campaign', of: 'personFirst' }], among: { condition: null } },
       { report: 'live', limit: 5 },
       { report: 'totals', condition: isPro },
     ]);

@@ -11,6 +11,8 @@ import { addServer, connect, type ServerOptions } from './shared/server.ts';
 const intervals = ['hour', 'day', 'week', 'month'] as const;
 const counts = ['events', 'users', 'people', 'sessions'] as const;
 const figures = ['sum', 'average', 'median', 'p95'] as const;
+const visitFigures = ['bounceRate', 'pages', 'seconds'] as const;
+const timeFigures = ['average', 'median', 'p95'] as const;
 
 const asGroups =
   'one or two of attr:<attrID>, first:<attrID>, last:<attrID>, person:first:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, entryReferrerHost, firstReferrerHost, contactProfileID, contactTagID';
@@ -34,15 +36,26 @@ const addReport = (command: Command): Command =>
 
 const addValue = (command: Command): Command =>
   command.option('--value <attrID>', 'an attribute whose numbers are summed up');
+const addVisits = (command: Command): Command =>
+  command.option('--visits', 'add the bounce rate, and the average page views and seconds of sessions');
 
 export const define = (command: Command): void => {
-  addValue(addReport(command.command('totals').description('count events, users, people and sessions')))
+  addVisits(addValue(addReport(command.command('totals').description('count events, users, people and sessions'))))
     .addOption(new Option('--interval <interval>', 'count for each').choices(intervals))
     .action(totals);
-  addValue(addReport(command.command('breakdown').description('count by attributes, events, pages or times')))
+  addVisits(
+    addValue(addReport(command.command('breakdown').description('count by attributes, events, pages or times'))),
+  )
     .requiredOption('--by <list>', asGroups)
+    .option('--event <event>', 'only this event, by its name or number')
+    .option('--conversion', 'with --event: add how many people of each group have any event that meets the filter')
+    .addOption(
+      new Option('--interval <interval>', 'count each group over time')
+        .choices(intervals)
+        .conflicts(['conversion', 'visits']),
+    )
     .addOption(new Option('--sort <count>', 'the greatest of it first; people by default').choices(counts))
-    .option('--limit <number>', 'the most rows; 100 by default')
+    .option('--limit <number>', 'the most groups; 100 by default, 5 with --interval')
     .action(breakdown);
   addReport(command.command('funnel').description('count who goes through steps'))
     .requiredOption('--step <filter>', `${asFilter}; repeat the option for the next step`, collect)
@@ -50,6 +63,7 @@ export const define = (command: Command): void => {
     .addOption(
       new Option('--per <what>', 'what goes through; a person by default').choices(['person', 'session'] as const),
     )
+    .option('--times', 'add the seconds from the first step to each')
     .option('--by <list>', `for each group: ${asGroups}`)
     .option('--limit <number>', 'the most groups; 100 by default')
     .action(funnel);
@@ -59,9 +73,11 @@ export const define = (command: Command): void => {
     .addOption(
       new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
     )
+    .option('--by <list>', `for each group: ${asGroups}`)
+    .option('--limit <number>', 'the most groups; 20 by default')
     .action(retention);
-  addRange(command.command('people').description('list who is behind a number of a report'))
-    .option('--by <list>', 'for a row of a breakdown or funnel: what it is by')
+  addValue(addRange(command.command('people').description('list who is behind a number of a report')))
+    .option('--by <list>', 'for a row of a report: what it is by')
     .option('--is <value>', 'for a row: a value of it; repeat the option for the next one', collect)
     .option('--step <filter>', `for a number of a funnel: ${asFilter}; repeat the option for the next step`, collect)
     .option('--within <seconds>', 'from the first step to the last; 30 days by default')
@@ -76,6 +92,12 @@ export const define = (command: Command): void => {
       new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
     )
     .option('--users-at-least <number>', 'only people with so many users, such as two phones')
+    .addOption(
+      new Option(
+        '--sort <what>',
+        'the newest last event first, by default, or the most events, or the greatest sum',
+      ).choices(['lastTime', 'events', 'sum'] as const),
+    )
     .option('--limit <number>', 'the most people; 100 by default')
     .option('--cursor <cursor>', 'the nextCursor of the page before')
     .action(people);
@@ -110,7 +132,7 @@ const optionalFilter = (flag: string, text: string | undefined) =>
 
 const filterFields = ({ filter, robots }: FilterOptions) => ({
   filter: optionalFilter('filter', filter),
-  robots: robots ? ('include' as const) : undefined,
+  robots: include(robots),
 });
 const sharedFields = ({ from, to, timezone, compare, ...options }: ReportOptions) => ({
   from,
@@ -128,10 +150,15 @@ interface Rows {
   readonly more?: readonly Row[];
 }
 
+/** The text of a cell in a table. CSV and JSON have all decimals of a number. */
+const toTableText = (cell: Cell): string => {
+  if (cell === null) return '-';
+  return String(typeof cell === 'number' ? Math.round(cell * 1e4) / 1e4 : cell);
+};
+
 const printRows = (csv: boolean | undefined, head: readonly string[], rows: readonly Row[]): void => {
-  const texts = rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))));
   if (csv) printCSV([head, ...rows]);
-  else printLine(toTable([head.map((name) => name.toUpperCase()), ...texts]));
+  else printLine(toTable([head.map((name) => name.toUpperCase()), ...rows.map((row) => row.map(toTableText))]));
 };
 
 /** Prints an answer as JSON, or the rows of its range and of the earlier one. `columns` are their names. */
@@ -161,21 +188,40 @@ const client = (options: FilterOptions): Promise<Client> => {
   return connect(options);
 };
 
-type ValueOptions = ReportOptions & { readonly value?: string };
-const countNames = ({ value }: ValueOptions): string[] => [...counts, ...(value === undefined ? [] : figures)];
-const countCells = ({ value }: ValueOptions, measures: Part<'reportTotals'>['total']): Cell[] => [
-  ...counts.map((name) => measures[name]),
-  ...(value === undefined ? [] : figures.map((name) => measures.value?.[name] ?? null)),
+interface CountOptions {
+  readonly value?: string;
+  readonly visits?: boolean;
+  readonly conversion?: boolean;
+}
+type Counts = Pick<Part<'reportBreakdown'>['total'], (typeof counts)[number] | 'value' | 'visits' | 'among'>;
+const countNames = ({ value, visits, conversion }: CountOptions): string[] => [
+  ...counts,
+  ...(value === undefined ? [] : figures),
+  ...(visits ? visitFigures : []),
+  ...(conversion ? ['among'] : []),
 ];
+const figureCells = ({ value }: CountOptions, ofValue: Counts['value']): Cell[] =>
+  value === undefined ? [] : figures.map((name) => ofValue?.[name] ?? null);
+const countCells = (options: CountOptions, measures: Counts): Cell[] => [
+  ...counts.map((name) => measures[name]),
+  ...figureCells(options, measures.value),
+  ...(options.visits ? visitFigures.map((name) => measures.visits?.[name] ?? null) : []),
+  ...(options.conversion ? [measures.among ?? null] : []),
+];
+const include = (isAsked: boolean | undefined) => (isAsked ? ('include' as const) : undefined);
 
 const timeCell = ({ csv }: Pick<ReportOptions, 'csv'>, time: string): string => (csv ? time : toMinute(time));
 
-type TotalsOptions = ValueOptions & { readonly interval?: (typeof intervals)[number] };
+type TotalsOptions = ReportOptions &
+  Omit<CountOptions, 'conversion'> & { readonly interval?: (typeof intervals)[number] };
 
 const totals = async (options: TotalsOptions): Promise<void> => {
-  const { value: attrID, interval } = options;
+  const { value: attrID, visits, interval } = options;
   const asked = await client(options);
-  const answer = await asked.reportTotals({ ...sharedFields(options), attrID, interval });
+  const answer = await asked.reportTotals({
+    ...sharedFields(options),
+    ...{ attrID, interval, visits: include(visits) },
+  });
   const columns = ['from', 'to', ...countNames(options)];
   print<'reportTotals'>(options, answer, columns, ({ from, to, total, interval: parts }) => {
     const counted = (parts ?? [{ from, to, ...total }]).map((part) => [
@@ -193,30 +239,59 @@ const keysOf = (by: string): string[] => {
   return [...dimensions, ...(dimensions.includes('event') ? ['eventName'] : [])];
 };
 
-type BreakdownOptions = ValueOptions & {
-  readonly by: string;
-  readonly sort?: (typeof counts)[number];
-  readonly limit?: string;
+type GroupRow = Part<'reportBreakdown'>['row'][number];
+
+/** The cells that name a group. */
+const groupCells = (keys: readonly string[], { values, eventName }: Pick<GroupRow, 'values' | 'eventName'>): Row => [
+  ...values,
+  ...(keys.includes('eventName') ? [eventName ?? null] : []),
+];
+
+/** The cells in the place of a group's in a row that sums up several. */
+const summaryCells = (keys: readonly string[], label: string): Row => [label, ...keys.slice(1).map(() => '')];
+
+type BreakdownOptions = ReportOptions &
+  CountOptions & {
+    readonly by: string;
+    readonly event?: string;
+    readonly interval?: (typeof intervals)[number];
+    readonly sort?: (typeof counts)[number];
+    readonly limit?: string;
+  };
+
+const toKind = (event: string | undefined) => {
+  if (event === undefined) return {};
+  return /^\d+$/.test(event) ? { eventID: event } : { eventName: event };
 };
 
 const breakdown = async (options: BreakdownOptions): Promise<void> => {
-  const { value: attrID, by, sort, limit } = options;
+  const { value: attrID, by, event, interval, visits, conversion, sort, limit } = options;
   const asked = await client(options);
-  const answer = await asked.reportBreakdown({ ...sharedFields(options), attrID, by, sort, limit });
+  const answer = await asked.reportBreakdown({
+    ...sharedFields(options),
+    ...toKind(event),
+    ...{ attrID, by, interval, visits: include(visits), conversion: include(conversion), sort, limit },
+  });
   const keys = keysOf(by);
-  const columns = [...keys, ...countNames(options)];
+  const times = interval === undefined ? [] : ['from', 'to'];
+  const columns = [...keys, ...times, ...countNames(options)];
   print<'reportBreakdown'>(options, answer, columns, ({ row, others, total }) => {
-    const summed = (label: string, measures: typeof total): Row => [
-      label,
-      ...keys.slice(1).map(() => ''),
+    const summed = (label: string, measures: Counts): Row => [
+      ...summaryCells(keys, label),
+      ...times.map(() => ''),
       ...countCells(options, measures),
     ];
+    const rowsOf = ({ values, eventName, interval: parts, ...measures }: GroupRow): Row[] => {
+      const named = groupCells(keys, { values, eventName });
+      if (!parts) return [[...named, ...countCells(options, measures)]];
+      return parts.map((part) => [
+        ...named,
+        ...[part.from, part.to].map((time) => timeCell(options, time)),
+        ...countCells(options, part),
+      ]);
+    };
     return {
-      rows: row.map(({ values, eventName, ...measures }) => [
-        ...values,
-        ...(keys.includes('eventName') ? [eventName ?? null] : []),
-        ...countCells(options, measures),
-      ]),
+      rows: row.flatMap(rowsOf),
       more: [...(others ? [summed(`${others.groups} others`, others)] : []), summed('total', total)],
     };
   });
@@ -226,6 +301,7 @@ type FunnelOptions = ReportOptions & {
   readonly step: string[];
   readonly within?: string;
   readonly per?: 'person' | 'session';
+  readonly times?: boolean;
   readonly by?: string;
   readonly limit?: string;
 };
@@ -234,37 +310,45 @@ const shareOf = (part: number, whole: number | undefined): Cell =>
   whole ? `${((100 * part) / whole).toFixed(1)} %` : null;
 
 const funnel = async (options: FunnelOptions): Promise<void> => {
-  const { step: texts, within, per, by, limit } = options;
+  const { step: texts, within, per, times, by, limit } = options;
   const asked = await client(options);
   const step = texts.map((text) => toFilter('--step', text));
-  const answer = await asked.reportFunnel({ ...sharedFields(options), step, within, per, by, limit });
+  const answer = await asked.reportFunnel({
+    ...sharedFields(options),
+    ...{ step, within, per, times: include(times), by, limit },
+  });
   if (by !== undefined) {
     const keys = keysOf(by);
-    print<'reportFunnel'>(options, answer, [...keys, ...texts], ({ step: steps, row = [], others }) => {
-      const summed = (label: string, reached: typeof steps): Row => [
-        label,
-        ...keys.slice(1).map(() => ''),
+    const medians = times ? texts.slice(1).map((text) => `median seconds to ${text}`) : [];
+    print<'reportFunnel'>(options, answer, [...keys, ...texts, ...medians], ({ step: steps, row = [], others }) => {
+      const stepCells = (reached: typeof steps): Row => [
         ...reached.map((one) => one.reached),
+        ...(times ? reached.slice(1).map((one) => one.seconds?.median ?? null) : []),
+      ];
+      const summed = (label: string, reached: typeof steps): Row => [
+        ...summaryCells(keys, label),
+        ...stepCells(reached),
       ];
       return {
-        rows: row.map(({ values, eventName, ...group }) => [
-          ...values,
-          ...(keys.includes('eventName') ? [eventName ?? null] : []),
-          ...group.step.map(({ reached }) => reached),
-        ]),
+        rows: row.map((group) => [...groupCells(keys, group), ...stepCells(group.step)]),
         more: [...(others ? [summed(`${others.groups} others`, others.step)] : []), summed('total', steps)],
       };
     });
     return;
   }
-  const columns = ['number', 'step', 'reached', 'of first', 'of previous'];
+  const durations = times ? timeFigures : [];
+  const columns = [
+    ...['number', 'step', 'reached', 'of first', 'of previous'],
+    ...durations.map((name) => `${name} seconds`),
+  ];
   print<'reportFunnel'>(options, answer, columns, ({ step: steps }) => ({
-    rows: steps.map(({ reached }, nth) => [
+    rows: steps.map(({ reached, seconds }, nth) => [
       nth + 1,
       texts[nth] as string,
       reached,
       shareOf(reached, steps[0]?.reached),
       shareOf(reached, steps[Math.max(0, nth - 1)]?.reached),
+      ...durations.map((name) => seconds?.[name] ?? null),
     ]),
   }));
 };
@@ -273,25 +357,38 @@ type RetentionOptions = ReportOptions & {
   readonly first?: string;
   readonly back?: string;
   readonly interval?: 'day' | 'week' | 'month';
+  readonly by?: string;
+  readonly limit?: string;
 };
 
 const retention = async (options: RetentionOptions): Promise<void> => {
-  const { interval } = options;
+  const { interval, by, limit } = options;
   const first = optionalFilter('first', options.first);
   const back = optionalFilter('back', options.back);
   const asked = await client(options);
-  const answer = await asked.reportRetention({ ...sharedFields(options), first, back, interval });
-  const most = Math.max(answer.cohort.length, answer.earlier?.cohort.length ?? 0);
-  const later = Array.from({ length: most }, (_, nth) => nth);
-  const columns = ['from', 'to', 'people', ...later.map((nth) => `back ${nth}`)];
-  print<'reportRetention'>(options, answer, columns, ({ cohort }) => ({
-    rows: cohort.map(({ from, to, people, back: cameBack }) => [
-      timeCell(options, from),
-      timeCell(options, to),
-      people,
-      ...later.map((nth) => cameBack[nth] ?? ''),
-    ]),
-  }));
+  const answer = await asked.reportRetention({ ...sharedFields(options), first, back, interval, by, limit });
+  const maxPeriods = Math.max(answer.cohort.length, answer.earlier?.cohort.length ?? 0);
+  const later = Array.from({ length: maxPeriods }, (_, nth) => nth);
+  const keys = by === undefined ? [] : keysOf(by);
+  const columns = [...keys, 'from', 'to', 'people', ...later.map((nth) => `back ${nth}`)];
+  print<'reportRetention'>(options, answer, columns, ({ cohort, row, others }) => {
+    const rowsOf = (named: Row, cohorts: typeof cohort): Row[] =>
+      cohorts.map(({ from, to, people, back: cameBack }) => [
+        ...named,
+        timeCell(options, from),
+        timeCell(options, to),
+        people,
+        ...later.map((nth) => cameBack[nth] ?? ''),
+      ]);
+    if (!row) return { rows: rowsOf([], cohort) };
+    return {
+      rows: row.flatMap((group) => rowsOf(groupCells(keys, group), group.cohort)),
+      more: [
+        ...(others ? [summaryCells(columns, `${others.groups} others`)] : []),
+        ...rowsOf(summaryCells(keys, 'total'), cohort),
+      ],
+    };
+  });
 };
 
 type PeopleOptions = Omit<ReportOptions, 'compare'> & {
@@ -308,32 +405,21 @@ type PeopleOptions = Omit<ReportOptions, 'compare'> & {
   readonly back?: string;
   readonly interval?: 'day' | 'week' | 'month';
   readonly usersAtLeast?: string;
+  readonly value?: string;
+  readonly sort?: 'lastTime' | 'events' | 'sum';
   readonly limit?: string;
   readonly cursor?: string;
 };
 
 const people = async (options: PeopleOptions): Promise<void> => {
-  const {
-    by,
-    is: value,
-    within,
-    per,
-    reached,
-    dropped,
-    cohort,
-    later,
-    interval,
-    usersAtLeast,
-    limit,
-    cursor,
-    json,
-    csv,
-  } = options;
+  const { by, is: value, within, per, reached, dropped, cohort, later, interval } = options;
+  const { usersAtLeast, value: attrID, sort, limit, cursor, json, csv } = options;
   const asked = await client(options);
   const { compare: _, ...shared } = sharedFields(options);
   const answer = await asked.reportPeople({
     ...shared,
-    ...{ by, value, within, per, reached, dropped, cohort, later, interval, usersAtLeast, limit, cursor },
+    ...{ by, value, within, per, reached, dropped, cohort, later, interval },
+    ...{ usersAtLeast, attrID, sort, limit, cursor },
     step: options.step?.map((text) => toFilter('--step', text)),
     first: optionalFilter('first', options.first),
     back: optionalFilter('back', options.back),
@@ -357,9 +443,11 @@ const people = async (options: PeopleOptions): Promise<void> => {
       person.users,
       timeCell(options, person.firstTime),
       timeCell(options, person.lastTime),
+      ...figureCells(options, person.value),
     ],
   );
-  printRows(csv, [...columns, 'userUUID', 'events', 'users', 'first', 'last'], rows);
+  const numbers = attrID === undefined ? [] : figures;
+  printRows(csv, [...columns, 'userUUID', 'events', 'users', 'first', 'last', ...numbers], rows);
   if (answer.nextCursor) printComplaint(`There are more people: --cursor ${answer.nextCursor}`);
 };
 

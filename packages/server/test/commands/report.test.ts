@@ -151,6 +151,114 @@ it('people are listed with what names them', async () => {
   ]);
 });
 
+const visits = { bounces: 1, pages: 11, milliseconds: 10_000 / 3 };
+
+it('visits are described in totals and breakdowns', async () => {
+  answer = { total: { ...counts, visits }, intervals: [{ ...counts, visits }] };
+  const [head, row] = (await run('totals', '--visits', '--csv')).stdout.split('\r\n');
+  expect(head).toBe('from,to,events,users,people,sessions,bounceRate,pages,seconds');
+  expect(row).toMatch(/,8,4,3,5,0\.2,2\.2,0\.6666{5,}\d$/);
+  answer = {
+    total: { ...counts, visits },
+    rows: [{ values: ['/tea'], ...counts, visits }],
+    others: { groups: 1, ...counts },
+  };
+  expect((await run('breakdown', '--by', 'entryPage', '--visits')).stdout.split('\n')).toEqual([
+    'ENTRYPAGE  EVENTS  USERS  PEOPLE  SESSIONS  BOUNCERATE  PAGES  SECONDS',
+    '/tea       8       4      3       5         0.2         2.2    0.6667',
+    '1 others   8       4      3       5         -           -      -',
+    'total      8       4      3       5         0.2         2.2    0.6667',
+    '',
+  ]);
+  expect(reports.asked.map(({ question }) => question)).toMatchObject([{ visits: true }, { visits: true }]);
+});
+
+it('a breakdown by first touch shows who of each group did the event', async () => {
+  const none = { events: 0, users: 0, people: 0, sessions: 0, among: 9 };
+  const rows = [
+    { values: ['spring'], ...counts, among: 12 },
+    { values: ['summer'], ...none },
+  ];
+  answer = { total: { ...counts, among: 21 }, rows, others: null };
+  const given = ['breakdown', '--by', 'person:first:utm_campaign', '--event', 'Paid', '--conversion'];
+  expect((await run(...given)).stdout.split('\n')).toEqual([
+    'PERSON:FIRST:UTM_CAMPAIGN  EVENTS  USERS  PEOPLE  SESSIONS  AMONG',
+    'spring                     8       4      3       5         12',
+    'summer                     0       0      0       0         9',
+    'total                      8       4      3       5         21',
+    '',
+  ]);
+  await run('breakdown', '--by', 'event', '--event', '7');
+  expect(reports.asked.map(({ question }) => question)).toMatchObject([
+    {
+      dimensions: [{ attrID: 'utm_campaign', of: 'personFirst' }],
+      condition: { eventIDs: [expect.any(Number)] },
+      among: { condition: null },
+    },
+    { condition: { eventIDs: [7] } },
+  ]);
+});
+
+it('a breakdown over time has a row for each group and interval', async () => {
+  answer = { total: counts, rows: [{ values: ['news'], ...counts, intervals: [counts, counts] }], others: null };
+  const given = ['breakdown', '--by', 'first:utm_source', '--interval', 'day', '--to', '2026-11-03'];
+  expect((await run(...given)).stdout.split('\n')).toEqual([
+    'FIRST:UTM_SOURCE  FROM               TO                 EVENTS  USERS  PEOPLE  SESSIONS',
+    'news              2026-11-01 00:00Z  2026-11-02 00:00Z  8       4      3       5',
+    'news              2026-11-02 00:00Z  2026-11-03 00:00Z  8       4      3       5',
+    'total                                                   8       4      3       5',
+    '',
+  ]);
+  expect(reports.asked[0]?.question).toMatchObject({
+    limit: 5,
+    edges: [1, 2, 3].map((day) => Date.UTC(2026, 10, day)),
+  });
+  expect(await run(...given, '--visits')).toMatchObject({ code: 2, stderr: expect.stringContaining('--visits') });
+});
+
+it('a funnel shows how long its steps took, also by groups', async () => {
+  const times = [{ average: 5_000, median: 1_500, p95: 9_000 }];
+  answer = { steps: [200, 50], times };
+  const steps = ['funnel', '--step', '3', '--step', 'Paid', '--times'];
+  expect((await run(...steps, '--csv')).stdout.split('\r\n')).toEqual([
+    'number,step,reached,of first,of previous,average seconds,median seconds,p95 seconds',
+    '1,3,200,100.0 %,100.0 %,,,',
+    '2,Paid,50,25.0 %,25.0 %,5,1.5,9',
+    '',
+  ]);
+  answer = { steps: [200, 50], times, rows: [{ values: ['pro'], steps: [60, 0], times: [null] }] };
+  expect((await run(...steps, '--by', 'attr:plan')).stdout.split('\n')).toEqual([
+    'ATTR:PLAN  3    PAID  MEDIAN SECONDS TO PAID',
+    'pro        60   0     -',
+    'total      200  50    1.5',
+    '',
+  ]);
+  expect(reports.asked.map(({ question }) => question)).toMatchObject([{ times: true }, { times: true }]);
+});
+
+it('retention by groups has the periods of each', async () => {
+  const cohorts = [{ people: 5, back: [2] }];
+  answer = { cohorts, rows: [{ values: ['spring'], cohorts }], others: { groups: 4 } };
+  const given = ['--to', '2026-11-02', '--interval', 'day', '--by', 'person:first:utm_campaign', '--limit', '1'];
+  expect((await run('retention', ...given)).stdout.split('\n')).toEqual([
+    'PERSON:FIRST:UTM_CAMPAIGN  FROM               TO                 PEOPLE  BACK 0',
+    'spring                     2026-11-01 00:00Z  2026-11-02 00:00Z  5       2',
+    '4 others',
+    'total                      2026-11-01 00:00Z  2026-11-02 00:00Z  5       2',
+    '',
+  ]);
+  expect(reports.asked[0]?.question).toMatchObject({
+    groups: { dimensions: [{ attrID: 'utm_campaign', of: 'personFirst' }], limit: 1 },
+  });
+});
+
+it('people are sorted by the sum of an attribute', async () => {
+  answer = { people: [], next: null };
+  const { stdout } = await run('people', '--value', 'amount', '--sort', 'sum', '--csv');
+  expect(stdout).toMatch(/,userUUID,events,users,first,last,sum,average,median,p95\r\n$/);
+  expect(reports.asked[0]?.question).toMatchObject({ value: 'amount', sort: 'sum' });
+});
+
 it('share links are listed and revoked', async () => {
   const share = (...args: string[]) => firsthand(['report', 'share', ...args, '--url', url], env);
   const client = createClient({ url, token: env.FIRSTHAND_TOKEN });
