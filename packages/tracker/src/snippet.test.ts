@@ -40,7 +40,7 @@ const leaveAfter = (calls: string, { cookie = '', attributes = {}, navigator = {
 test('stores the events of a page that is left before the script has loaded, as records of the queue', () => {
   const { records, waiting } = leaveAfter(`
     tracker.set({ plan: 'pro' });
-    tracker.log('Early', { at: new Date(0), none: null, node: {} });
+    tracker.log('Early', { at: new Date(0), none: null, run() {}, node: new Map() });
     tracker.log('7', [{ attrID: 'a', attrValue: 1 }, { attrID: 'plan', attrValue: null }]);
     for (const wrong of [0, ' ', {}, undefined, true]) tracker.log(wrong);
     tracker.createContact({});`);
@@ -53,6 +53,21 @@ test('stores the events of a page that is left before the script has loaded, as 
   ]);
   expect(records[0].eventUUID < records[1].eventUUID).toBe(true);
   expect(waiting).toBe('set,createContact');
+});
+
+test('passes on nested values, which the service flattens, and a value in place of attributes', () => {
+  const { records } = leaveAfter(`
+    tracker.log('Nested', { size: { cm: 9, at: new Date(0) }, tags: ['a', 'b'] });
+    tracker.log('Text', 'Stone teapot');
+    tracker.log('Nothing', null);`);
+  expect(records.map(({ eventAttrArray }) => eventAttrArray)).toEqual([
+    [
+      { attrID: 'size', attrValue: { cm: 9, at: '1970-01-01T00:00:00.000Z' } },
+      { attrID: 'tags', attrValue: ['a', 'b'] },
+    ],
+    [{ attrID: 'value', attrValue: 'Stone teapot' }],
+    [],
+  ]);
 });
 
 test('leaves out what the service refuses in texts', () => {

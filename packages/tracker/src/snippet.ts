@@ -31,11 +31,12 @@ export const earlyEventsScript = `<script>
       const { eventID: id, attrs: own } = event;
       const isNumber = /string|number/.test(typeof id) && +id > 0 && +id === ~~id;
       if (!isNumber && !(typeof id === "string" && id.trim())) return;
-      const named = Array.isArray(own) ? Object.fromEntries(own.map((each) => [each.attrID, each.attrValue])) : own;
-      const eventAttrArray = Object.entries({ ...common, ...named })
+      const listed = Array.isArray(own) && Object.fromEntries(own.map((each) => [each.attrID, each.attrValue]));
+      const eventAttrArray = Object.entries({ ...common, ...(listed || (Object(own) === own ? own : { value: own })) })
         .map(([attrID, value]) => [attrID, value && value.toISOString ? value.toISOString() : value])
-        .filter(([attrID, value]) => attrID && value != null && Object(value) !== value)
-        .map(([attrID, value]) => ({ attrID: clean(attrID.slice(0, 64)), attrValue: clean(String(value).slice(0, 2048)) }));
+        .filter(([attrID, value]) => attrID && / (String|Number|Boolean|BigInt|Object|Array)]/.test({}.toString.call(value)))
+        .map(([attrID, value]) => [attrID, Object(value) === value ? value : clean(String(value).slice(0, 2048))])
+        .map(([attrID, attrValue]) => ({ attrID: clean(attrID.slice(0, 64)), attrValue }));
       tick = Math.max(tick + 1, time * 1296);
       const eventUUID = tick.toString(36) + Math.random().toString(36).slice(2, 12).padEnd(10, "0");
       const kind = isNumber ? { eventID: +id } : { eventName: clean(id) };

@@ -5,7 +5,7 @@ export const setDebug = (debug: boolean | undefined): void => {
   isDebug = debug;
 };
 
-/** The reasons for which a site drops events on purpose: shown with `data-debug` only. */
+/** The reasons that the console has shown. */
 const warned: Record<string, unknown> = {};
 
 /** Writes to the console what was left out or refused: once for each reason, which is an error or a text, or always with `data-debug`. */

@@ -183,7 +183,7 @@ describeEngines('delivery', (engine) => {
 
     test('T4: the page is left before the script has loaded, with the opt-in of the snippet', async (context) => {
       const leaving = `<script>
-        tracker.log(1, { line: 0, nth: new URLSearchParams(location.search).get('nth') });
+        tracker.log(1, { line: 0, nth: new URLSearchParams(location.search).get('nth'), left: { early: true } });
         setTimeout(() => { location.href = '/next'; }, 200);
       </script>`;
       const page = publish({ src: `/stats/${script}`, after: earlyEventsScript + leaving });
@@ -197,6 +197,10 @@ describeEngines('delivery', (engine) => {
       }
       shop.site.scriptDelayMilliseconds = 0;
       await expectStored(context);
+      const { event } = await account.api.getEvent({ limit: 1 });
+      expect(event[0]?.eventAttrArray).toContainEqual(
+        expect.objectContaining({ attrID: 'left.early', attrValue: 'true' }),
+      );
       await tab.close();
     });
 
