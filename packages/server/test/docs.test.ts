@@ -31,6 +31,16 @@ test.each([[{}], [{ BASE_PATH: '/s/', TRACKER_PATH: '/kettle.js' }]])(
   },
 );
 
+test.each([
+  [{}, '/'],
+  [{ TRACKER_PATH: '/assets/shop.js', BASE_PATH: '/s/' }, '/assets/'],
+  [{ TRACKER_PATH: '/assets/shop.js', API_PREFIX: '/send/here/' }, '/send/here/'],
+])('warnings of the tracker lead to the error codes, with %o', async (env, folder) => {
+  const { url } = await serveHere(env);
+  const response = await fetch(`${url}${folder}docs/errors`);
+  expect([response.status, response.url]).toEqual([200, `${url}/docs/reference/errors`]);
+});
+
 test('pages show their pictures', async () => {
   const { url } = await serveHere();
   const page = await (await fetch(`${url}/docs/console`)).text();

@@ -1,6 +1,6 @@
 /** Serves the documentation that `packages/docs` has built, with the address and the paths of this server filled in. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { folderOf, hasScriptTag, type PagePaths, scriptTag } from '../script-tag.ts';
 import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from './built-pages.ts';
 import type { Route } from './routes.ts';
@@ -13,14 +13,17 @@ export interface DocsFiles {
   readonly root: () => string;
 }
 
+/** The folder that pages send to. */
+const requestFolder = ({ trackerPath, apiPrefix = folderOf(trackerPath) }: PagePaths): string => apiPrefix;
+
 /** Fills in the places of a page (`places` in packages/docs/build/page.ts), which are in its text and not in attributes. */
 const fill = (page: string, root: string, paths: PagePaths): string => {
-  const { trackerPath, apiPrefix = folderOf(trackerPath) } = paths;
+  const { trackerPath } = paths;
   const values: Readonly<Record<string, () => string>> = {
     'script-tag': () =>
       escapeHTML(hasScriptTag() ? scriptTag('{firsthand:root}', 'browser_…', paths) : 'npm run build makes the script'),
     'tracker-stem': () => escapeHTML(trackerPath.replace(/\.js$/, '')),
-    'page-folder': () => escapeHTML(apiPrefix),
+    'page-folder': () => escapeHTML(requestFolder(paths)),
     // The script of the page replaces it by the address under which the reader has reached the server.
     root: () => `<span data-root>${escapeHTML(root)}</span>`,
   };
@@ -55,8 +58,11 @@ export const docsRoutes = (
     ...pages,
     ...assetRoutes({ name, folder, path: '/docs/' }),
     { path: '/docs', route: redirect(name, 'docs/') },
-    // Warnings of the tracker name it, followed by the code as the anchor.
-    { path: '/docs/errors', route: redirect(name, 'reference/errors') },
+    // Warnings of the tracker name it below the folder of requests, followed by the code as the anchor.
+    ...[...new Set(['/', requestFolder(paths)])].map((base) => ({
+      path: `${base}docs/errors`,
+      route: redirect(name, posix.relative(`${base}docs`, '/docs/reference/errors')),
+    })),
     { path: '/docs/reference', route: redirect(name, 'reference/') },
   ];
 };

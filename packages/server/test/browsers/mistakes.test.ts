@@ -58,7 +58,7 @@ describe('the console of a page with a mistake', () => {
     page.on('console', (message) => texts.push(message.text()));
     page.on('pageerror', (error) => texts.push(`page error: ${error}`));
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
-    await page.route(at, (route) =>
+    await page.route(`${at}**`, (route) =>
       route.fulfill({ contentType: 'text/html', headers, body: `<!doctype html><title>Shop</title>${head}` }),
     );
     await page.goto(at);
@@ -116,12 +116,15 @@ describe('the console of a page with a mistake', () => {
     await expect.poll(() => texts.join()).toMatch(/Failed to load resource: net::ERR/);
   });
 
-  test('shows a folder of requests where another server is', async () => {
-    const { page, warned } = await open(
-      tagOf(browserToken).replace('data-token', 'data-api="http://127.0.0.1:9/" data-token'),
-    );
+  test.each([
+    ['where no server is', 'http://127.0.0.1:9/', () => site, 'Failed to fetch'],
+    ['where another server responds', `${site}elsewhere/`, () => site, 'SyntaxError'],
+    ['that Firsthand does not have, on its own site', '/elsewhere/', () => `${url}/shop/`, 'unknown_operation: '],
+  ])('shows a folder of requests %s', async (_, api, at, text) => {
+    const tag = tagOf(browserToken).replace('data-token', `data-api="${api}" data-token`);
+    const { page, warned } = await open(tag, { at: at() });
     await isReady(page);
-    await expect.poll(warned).toContainEqual(expect.stringContaining('Failed to fetch'));
+    await expect.poll(warned).toContainEqual(expect.stringContaining(text));
   });
 
   test('shows a Content Security Policy that stops the script', async () => {
