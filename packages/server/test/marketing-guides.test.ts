@@ -1,0 +1,95 @@
+/** Follows docs/campaigns.md and docs/export.md with real reports: each block prints what the guide shows below it. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AtEnd, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
+import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
+import { createAccount, serveHere } from './fixtures/serving.ts';
+
+const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const toLines = (text: string) => text.trim().split(/\r?\n/);
+/** `…` in a guide is in the place of an ID. One that begins with `-` has an apostrophe. */
+const withoutIDs = (text: string) => text.replaceAll(/^'?[\w-]{21}(?=,)/gm, '…');
+
+let folder: string;
+let env: Readonly<Record<string, string>>;
+let url: string;
+let account: Awaited<ReturnType<typeof createAccount>>;
+const ends: Parameters<AtEnd>[0][] = [];
+beforeAll(async () => {
+  const atEnd: AtEnd = (end) => ends.unshift(end);
+  folder = temporaryFolder(atEnd);
+  const database = temporaryDatabase(atEnd).env;
+  ({ url } = await serveHere(database, {}, atEnd));
+  account = await createAccount(url);
+  const { accountUUID: ACCOUNT, serverTokenUUID: token } = account;
+  const server = { FIRSTHAND_URL: url, PORT: new URL(url).port };
+  env = { ...database, ...server, ACCOUNT, SERVER_TOKEN: token, FIRSTHAND_TOKEN: token };
+});
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+const run = (code: string) =>
+  runBlock(
+    {
+      language: 'sh',
+      code: `set -e\ncd '${folder}'\n${code.replaceAll(/^firsthand /gm, `'${process.execPath}' '${bin}' `)}`,
+    },
+    env,
+  );
+
+// In this order: the second guide reads the events of the first.
+describe.each(['campaigns.md', 'export.md'])('%s', (guide) => {
+  test('prints what it shows', async () => {
+    const blocks = blocksOf(guide);
+    for (const [nth, { language, code }] of blocks.entries()) {
+      if (language !== 'sh') continue;
+      const [shown] = blocks.slice(nth + 1, nth + 2).filter((block) => block.language === 'text');
+      expect(toLines(withoutIDs(await run(code))), code).toEqual(toLines(shown?.code ?? ''));
+    }
+  });
+
+  test('names what the console shows', () => {
+    const source = [
+      'events/dimensions.ts',
+      'events/explore.tsx',
+      'events/breakdown.tsx',
+      'overview/groups.tsx',
+      'events.tsx',
+    ]
+      .map((name) => read(`console/src/pages/${name}`))
+      .concat(
+        ['filter-builder/kinds.ts', 'filter-button.tsx', 'save-csv.tsx'].map((name) =>
+          read(`console/src/parts/${name}`),
+        ),
+        [
+          'frame/pages.ts',
+          'frame/settings-tabs.ts',
+          'reading/without-value.ts',
+          'pages/catalogue/entries.ts',
+          'pages/events/group-table.tsx',
+        ].map((name) => read(`console/src/${name}`)),
+      )
+      .join('\n');
+    const named = [...read(`docs/${guide}`).matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name as string);
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((name) => !source.includes(name))).toEqual([]);
+  });
+});
+
+test('a CSV file of export.md is refused as it says', async () => {
+  const problemOf = async (path: string, token = account.serverTokenUUID) => {
+    const response = await fetch(url + path, {
+      headers: { Accept: 'text/csv', Authorization: `Bearer ${token}` },
+    });
+    const { error } = (await response.json()) as { error: { code: string; field?: string } };
+    return [response.status, error.code, error.field];
+  };
+  const breakdown = '/report/reportBreakdown?from=2026-11-01&by=event';
+  expect(await problemOf('/event/getEvent?limit=5')).toEqual([400, 'invalid_field', 'limit']);
+  expect(await problemOf(`${breakdown}&interval=day`)).toEqual([400, 'invalid_field', 'interval']);
+  expect(await problemOf(breakdown, 'server_unknown')).toEqual([401, 'invalid_token', 'tokenUUID']);
+  expect(await problemOf(breakdown, account.browserTokenUUID)).toEqual([403, 'token_kind', undefined]);
+});
