@@ -93,8 +93,9 @@ describe('every field of every operation', () => {
   const wayOf = (name: OperationName) => ((operations[name] as Operation).methods.includes('POST') ? 'body' : 'query');
   const takesText = ([name, field]: readonly [OperationName, string]) => wayOf(name) === 'query' && field in anyText;
 
-  /** Of replayRefused, whatever fields the refused request is to have. */
-  const takesObjects = ([name, field]: readonly [OperationName, string]) => name === 'replayRefused' && field === 'fix';
+  /** An object that replaces fields, and attributes by their attrIDs. */
+  const objects = ['replayRefused fix', 'logEvent eventAttrArray', 'createContact contactAttr'];
+  const takesObjects = (field: readonly [OperationName, string]) => objects.includes(field.join(' '));
 
   it.each(fields.filter((each) => !takesText(each) && !takesObjects(each)))(
     '%s refuses an object in %s, and names the field',
