@@ -23,6 +23,8 @@ const fill = (page: string, paths: PagePaths): string =>
  */
 const unknownView = (page: Route): Route => ({
   name,
+  // It may be the address of a share link with something behind its secret.
+  loggedPath: `${folder}…`,
   methods: ['GET', 'POST'],
   answer: async (c, exchange) => {
     const { method, path } = c.req;
