@@ -48,7 +48,7 @@ const flood = async (name: string, main?: string) => {
   const mark = () => `Forged${Math.floor(random() * 1e9).toString(36)}`;
   for (let nth = 0; nth < count; nth += 1) {
     const some = Array.from({ length: Math.floor(random() * 5) }, () => parts[Math.floor(random() * parts.length)]);
-    const eventAttrArray = Object.keys({ ...known, $country: 0 }).map((attrID) => ({ attrID, attrValue: mark() }));
+    const eventAttrArray = [...Object.keys(known), '$country'].map((attrID) => ({ attrID, attrValue: mark() }));
     const response = await fetch(`${served.url}/logEvent`, {
       method: 'POST',
       headers: {
@@ -59,7 +59,7 @@ const flood = async (name: string, main?: string) => {
       },
       body: JSON.stringify({ tokenUUID: browserToken, userUUID, eventID: 1, eventAttrArray }),
     });
-    expect(await response.json()).toMatchObject({ status: '200', ignored: { length: 4 } });
+    expect(await response.json()).toMatchObject({ status: '200', ignored: { length: eventAttrArray.length } });
   }
   const client = createClient({ url: served.url, token: serverToken });
   const attributes: { attrID: string; attrValue: string }[] = [];
@@ -75,7 +75,9 @@ const flood = async (name: string, main?: string) => {
 test('no header and no attribute of a page makes a label that is not in the list, or is stored or logged otherwise', async () => {
   const { attributes, attr, isMarkKept } = await flood('ours');
   expect(attributes.length).toBeGreaterThan(count / 4);
-  expect(attributes.filter(({ attrID, attrValue }) => !known[attrID]?.includes(attrValue))).toEqual([]);
+  // Some of these names are those of robots.
+  const made: typeof known = { ...known, robot: ['true'] };
+  expect(attributes.filter(({ attrID, attrValue }) => !made[attrID]?.includes(attrValue))).toEqual([]);
   expect(attr).toEqual([]);
   expect(isMarkKept).toBe(false);
 
