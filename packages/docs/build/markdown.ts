@@ -25,7 +25,7 @@ export interface Rendered {
   readonly title: string;
   /** Its plain text up to the first heading below the title. */
   readonly lead: string;
-  /** From the title to the first code or the first heading below it, and what follows. */
+  /** From the title to the first code or the first heading below it, or through the heading above the first code of `needsSetUp`; and what follows. */
   readonly intro: HTML;
   readonly rest: HTML;
   readonly headings: { readonly anchor: string; readonly title: string }[];
@@ -106,11 +106,12 @@ interface Heading {
   readonly depth: number;
 }
 
-/** Renders a file. Throws when it does not begin with a heading. */
+/** Renders a file. `needsSetUp` finds the code that needs a text before it. Throws when the file does not begin with a heading. */
 export const renderMarkdown = (
   text: string,
   resolve: ResolveLink,
   pictureAt: ResolvePicture = () => undefined,
+  needsSetUp: (code: string) => boolean = () => false,
 ): Rendered => {
   const slugger = new GithubSlugger();
   const tokens = new Marked({ gfm: true }).lexer(text.replaceAll('\r\n', '\n'));
@@ -137,8 +138,11 @@ export const renderMarkdown = (
   if (first?.anchor !== '') throw new Error(`a page has to begin with a heading: ${text.slice(0, 80)}`);
   const marked = createMarked(resolve, pictureAt, rendered);
   const render = (some: Token[]): HTML => raw(marked.parser(some));
-  const end = tokens.findIndex((token) => token.type === 'code' || (token.type === 'heading' && token.depth > 1));
-  const at = end < 0 ? tokens.length : end;
+  const isBelowTitle = (token: Token) => token.type === 'heading' && token.depth > 1;
+  const needing = tokens.findIndex((token) => token.type === 'code' && needsSetUp(token.text));
+  const above = tokens.slice(0, Math.max(0, needing)).findLastIndex(isBelowTitle);
+  const end = tokens.findIndex((token) => token.type === 'code' || isBelowTitle(token));
+  const at = above >= 0 ? above + 1 : end < 0 ? tokens.length : end;
   const intro = render(tokens.slice(0, at));
   return { title: first.title, lead: first.text, intro, rest: render(tokens.slice(at)), headings, sections };
 };

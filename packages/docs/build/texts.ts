@@ -39,6 +39,9 @@ const pageOf = (file: string): string | undefined => {
   return manuals[file]?.path;
 };
 
+/** Whether code uses the address of the server, which is then set before it. */
+const usesServer = (code: string): boolean => /\bFIRSTHAND_URL\b/.test(code);
+
 const renderFile = (file: string, path: string): Rendered =>
   renderMarkdown(
     withPlaces(readText(file)),
@@ -50,6 +53,7 @@ const renderFile = (file: string, path: string): Rendered =>
       const picture = pictures.get(posix.basename(href));
       return picture && { src: relativePath(path, picture.path), width: picture.width, height: picture.height };
     },
+    usesServer,
   );
 
 /** What the variables of the guides' blocks hold. */
@@ -62,7 +66,7 @@ const variables: Readonly<Record<string, string>> = {
 /** Sets the variables that the code of a guide uses, with the address of this server. */
 const setting = (text: string) => {
   const used = Object.entries(variables).filter(([name]) => new RegExp(`\\b${name}\\b`).test(text));
-  if (!used.some(([name]) => name === 'FIRSTHAND_URL')) return html``;
+  if (!usesServer(text)) return html``;
   const lines = used.map(([name, value]) => `export ${name}=${value}`).join('\n');
   return html`<aside class="setting" aria-label="On this server">${codeBlock(lines, 'sh', 'The variables, on this server')}</aside>`;
 };

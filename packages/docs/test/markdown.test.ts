@@ -36,6 +36,21 @@ it('shows pictures that there are, with their sizes and texts, and of others the
   );
 });
 
+it('ends the intro below the heading above the first code that needs a set-up', () => {
+  const text = '# T\n\nLead\n\n## A\n\n```text\none\n```\n\n## B\n\nText\n\n```sh\ncurl "$URL"\n```\n';
+  const introOf = (needsSetUp?: (code: string) => boolean) =>
+    String(
+      renderMarkdown(
+        text,
+        () => undefined,
+        () => undefined,
+        needsSetUp,
+      ).intro,
+    );
+  expect(introOf((code) => code.includes('$URL')).trim()).toMatch(/one[\s\S]*B<\/a><\/h2>$/);
+  expect(introOf().trim()).toMatch(/Lead<\/p>$/);
+});
+
 it('escapes code in every language, known or not', () => {
   for (const language of ['html', 'js', 'caddyfile', ''])
     expect(render(`# T\n\n\`\`\`${language}\n<script>alert(1)</script>\n\`\`\`\n`)).not.toContain('<script>');
