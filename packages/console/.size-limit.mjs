@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = 'dist/assets/';
 
-/** What the browser loads before it shows the overview: its scripts, and all that these import at once. */
-const beforeFirstView = new Set(readdirSync(folder).filter((name) => /^(main|overview)\.[^.]+\.js$/.test(name)));
+/** What the browser loads before it shows the overview: the first script, and all that it imports at once. */
+const beforeFirstView = new Set(readdirSync(folder).filter((name) => /^main\.[^.]+\.js$/.test(name)));
 for (const name of beforeFirstView)
   for (const [, imported] of readFileSync(folder + name, 'utf8').matchAll(/\b(?:from|import)\s*"\.\/([^"]+)"/g))
     beforeFirstView.add(imported);

@@ -62,15 +62,19 @@ export const buildConsole = async (folder: string): Promise<number> => {
     [iconName, icon],
     ...outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)] as const),
   ]);
-  const nameOf = (entry: string): string => {
-    const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(entry)) ?? [''];
-    return basename(path);
-  };
+  const outputOf = (entry: string) =>
+    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(entry));
+  const nameOf = (entry: string): string => basename(outputOf(entry)?.[0] ?? '');
+  // Else the browser would find them only after it has read the first script.
+  const preloads = (outputOf('src/main.tsx')?.[1].imports ?? [])
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => `<link rel="modulepreload" href="assets/${basename(path)}">`);
   const page = (await readFile(source('page.html'), 'utf8'))
     .replaceAll('{icon}', `assets/${iconName}`)
     .replaceAll('{licenses}', `assets/${licensesName}`)
     .replaceAll('{style}', `assets/${nameOf('src/style/console.css')}`)
-    .replaceAll('{script}', `assets/${nameOf('src/main.tsx')}`);
+    .replaceAll('{script}', `assets/${nameOf('src/main.tsx')}`)
+    .replaceAll('{preloads}', preloads.join('\n'));
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, 'assets'), { recursive: true });
   let bytesOfScripts = 0;

@@ -4,8 +4,11 @@ import { root } from './address.ts';
 import { consoleHeader, noteSignedOut } from './session.ts';
 import { createTurns } from './turns.ts';
 
-/** The service carries out two reports at once, and refuses those of an account that has eleven under way. */
-const inTurn = createTurns(3);
+/**
+ * The service computes two reports of an account at the same time and refuses those beyond eleven, so two open pages find a place. Reports that
+ * wait there share the reading of new events.
+ */
+const inTurn = createTurns(5);
 const isReport = /\/report\/report[A-Z]/;
 
 const send: typeof fetch = async (input, init) => {

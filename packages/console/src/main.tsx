@@ -1,10 +1,13 @@
 /** Starts the console: finds out who is signed in, then shows the pages or asks to sign in. */
 import { effect, signal } from '@preact/signals';
-import { type ComponentType, render } from 'preact';
+import { render } from 'preact';
 import { followLinks, pageName, shareSecret } from './address.ts';
 import { messageOf } from './api.ts';
 import { Frame } from './frame/frame.tsx';
 import { closeMenus, listenForKeys } from './frame/keys.ts';
+import { load } from './frame/page.tsx';
+import { Join } from './pages/join.tsx';
+import { Shared } from './pages/shared.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Problem } from './parts/small.tsx';
 import { account, readAccount } from './reading/account.ts';
@@ -25,13 +28,8 @@ const Opening = () => (
 /** The code of the invitation that was opened; '' for an address of one without its code. */
 const invitation = signal<string | undefined>(undefined);
 
-/** Few open an invitation: its page is loaded with it. */
-const joinPage = signal<ComponentType<{ readonly code: string }> | undefined>(undefined);
-
 const Console = () => {
-  const Join = joinPage.value;
-  if (invitation.value !== undefined)
-    return Join ? <Join key={invitation.value} code={invitation.value} /> : <Opening />;
+  if (invitation.value !== undefined) return <Join key={invitation.value} code={invitation.value} />;
   if (session.value === null || isAdding.value) return <SignIn />;
   if (!session.value || !account.value) return <Opening />;
   return <Frame key={session.value.accountUUID} />;
@@ -50,10 +48,6 @@ const fail = (error: unknown): void => {
 // Also when a second link is opened in the same tab, which changes nothing but the fragment.
 const openInvitation = () => {
   invitation.value = pageName.peek() === 'join' ? (takeCode() ?? invitation.peek() ?? '') : undefined;
-  if (invitation.value === undefined) return;
-  import('./pages/join.tsx').then(({ Join }) => {
-    joinPage.value = Join;
-  }, fail);
 };
 
 const begin = async (): Promise<void> => {
@@ -79,18 +73,13 @@ const openConsole = (): void => {
   render(<Console />, place);
   addEventListener('hashchange', openInvitation);
   openInvitation();
+  // While the server says who is signed in.
+  load(pageName.peek());
   begin().catch(fail);
 };
 
-/** Nobody is signed in to the page of a share link, even if the browser is. */
-const openShared = async (): Promise<void> => {
-  const { Shared } = await import('./pages/shared.tsx');
-  place.replaceChildren();
-  render(<Shared />, place);
-};
-
 followLinks();
-if (shareSecret === undefined) {
-  place.replaceChildren();
-  openConsole();
-} else openShared().catch(fail);
+place.replaceChildren();
+// Nobody is signed in to the page of a share link, even if the browser is.
+if (shareSecret === undefined) openConsole();
+else render(<Shared />, place);

@@ -4,15 +4,17 @@ import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { pageName } from '../address.ts';
 import { messageOf } from '../api.ts';
+import { Overview } from '../pages/overview.tsx';
 import { Empty, Problem, Skeleton } from '../parts/small.tsx';
 import { furtherPages, pages } from './pages.ts';
 
-const loaded = signal<ReadonlyMap<string, ComponentType>>(new Map());
+const loaded = signal<ReadonlyMap<string, ComponentType>>(new Map([['', Overview]]));
 const problem = signal('');
 
-const load = async (name: string): Promise<void> => {
+/** Loads the script of a page. */
+export const load = async (name: string): Promise<void> => {
   const entry = [...pages, ...furtherPages].find((page) => page.name === name);
-  if (!entry || loaded.peek().has(name)) return;
+  if (!entry?.load || loaded.peek().has(name)) return;
   try {
     const Page = await entry.load();
     loaded.value = new Map([...loaded.peek(), [name, Page]]);

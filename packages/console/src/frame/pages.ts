@@ -1,4 +1,4 @@
-/** The pages of the console, in the order of the navigation. Each is loaded when it is first opened. */
+/** The pages of the console, in the order of the navigation. All but the overview are loaded when they are first opened. */
 import type { ComponentType } from 'preact';
 
 export interface PageEntry {
@@ -9,7 +9,8 @@ export interface PageEntry {
   readonly key: string;
   /** A path in a box of 20 by 20, drawn as a line. */
   readonly icon: string;
-  readonly load: () => Promise<ComponentType>;
+  /** Absent: the first script has it (page.tsx). */
+  readonly load?: () => Promise<ComponentType>;
 }
 
 export const pages: readonly PageEntry[] = [
@@ -18,7 +19,6 @@ export const pages: readonly PageEntry[] = [
     title: 'Overview',
     key: 'o',
     icon: 'M3 16V9m5 7V4m5 12v-5m4 5V7',
-    load: () => import('../pages/overview.tsx').then(({ Overview }) => Overview),
   },
   {
     name: 'live',
@@ -67,6 +67,6 @@ export const pages: readonly PageEntry[] = [
 /** Pages that other pages lead to. */
 export const furtherPages: readonly Pick<PageEntry, 'name' | 'title' | 'load'>[] = [
   // main.tsx shows it, to somebody who is not signed in.
-  { name: 'join', title: 'Join', load: () => Promise.resolve(() => null) },
+  { name: 'join', title: 'Join' },
   { name: 'person', title: 'Person', load: () => import('../pages/everyone.ts').then(({ Person }) => Person) },
 ];

@@ -15,9 +15,15 @@ import { Waiting } from './overview/waiting.tsx';
 
 const everyMs = 15_000;
 
+const readOnline = async (signal: AbortSignal) => {
+  // After the reports of the cards, which are below it in the page and asked for in the same task.
+  await new Promise((resolve) => setTimeout(resolve));
+  return api.reportLive({ limit: 1 }, { signal });
+};
+
 /** People of the last five minutes. */
 const Online = () => {
-  const { value } = useAnswer('online', (signal) => api.reportLive({ limit: 1 }, { signal }), { everyMs });
+  const { value } = useAnswer('online', readOnline, { everyMs });
   return (
     <a class="online" href={hrefOf('live')}>
       <span class="online-dot" aria-hidden="true" />

@@ -9,9 +9,10 @@ import { At, Problem, Skeleton } from '../parts/small.tsx';
 import { type Account, account } from '../reading/account.ts';
 import { followDays } from '../reading/range.ts';
 import { isEnded, readSharedView, type SharedView, sharedView } from '../reading/shared.ts';
+import { OverviewReports } from './overview.tsx';
 
 const contents: Readonly<Record<SharedView['viewPage'], () => Promise<ComponentType>>> = {
-  overview: () => import('./overview.tsx').then(({ OverviewReports }) => OverviewReports),
+  overview: async () => OverviewReports,
   events: () => import('./events.tsx').then(({ EventReports }) => EventReports),
 };
 
@@ -38,7 +39,7 @@ const open = async (): Promise<ComponentType> => {
 
 const Ended = () => (
   <main class="sign-in">
-    <h1>This link is not valid any more</h1>
+    <h1>This link is no longer valid</h1>
     <p>Ask the person who sent it to you for another one.</p>
   </main>
 );
