@@ -1,4 +1,5 @@
 /** Tables as CSV files (RFC 4180) that a spreadsheet opens as text: no cell is taken for a formula. */
+import type { CSVFile } from '../reading/csv.ts';
 
 type Cell = string | number | null | undefined;
 
@@ -29,5 +30,7 @@ export const download = (name: string, content: Blob): void => {
 };
 
 /** The byte order mark makes Excel read UTF-8. */
-export const downloadCSV = (name: string, head: readonly string[], rows: readonly (readonly Cell[])[]): void =>
-  download(`${name}.csv`, new Blob(['\ufeff', toCSV(head, rows)], { type: 'text/csv;charset=utf-8' }));
+export const toFile = (head: readonly string[], rows: readonly (readonly Cell[])[]): CSVFile => ({
+  content: new Blob(['\ufeff', toCSV(head, rows)], { type: 'text/csv;charset=utf-8' }),
+  rows: rows.length,
+});

@@ -5,7 +5,13 @@ import { createLineCount } from './line-count.ts';
 
 export type CSVRequest<Name extends CSVOperation> = Omit<RequestFor<Name>, 'limit' | 'cursor'>;
 
-interface Reading {
+export interface CSVFile {
+  readonly content: Blob;
+  /** How many rows it has below its head. */
+  readonly rows: number;
+}
+
+export interface Reading {
   readonly signal: AbortSignal;
   /** Called with the number of rows so far. */
   readonly progress: (rows: number) => void;
@@ -16,16 +22,18 @@ export const readCSV = async <Name extends CSVOperation>(
   operation: Name,
   request: CSVRequest<Name>,
   { signal, progress }: Reading,
-): Promise<Blob> => {
+): Promise<CSVFile> => {
   const stream = await api.csv(operation, request, { signal });
   // The byte order mark makes Excel read UTF-8.
   const parts: BlobPart[] = ['\ufeff'];
   const linesUntil = createLineCount();
+  let rows = 0;
   const reader = stream.getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return new Blob(parts, { type: 'text/csv;charset=utf-8' });
+    if (done) return { content: new Blob(parts, { type: 'text/csv;charset=utf-8' }), rows };
     parts.push(value);
-    progress(linesUntil(value) - 1);
+    rows = linesUntil(value) - 1;
+    progress(rows);
   }
 };

@@ -56,8 +56,9 @@ export const measureHeads = (): string[] =>
     name === 'revenue' && currency.value ? `${label} (${currency.value})` : label,
   );
 
-/** The measures of some counts, in that order. */
-export const measured = (counts: Counts): number[] => measures.value.map(({ of }) => of(counts));
+/** The measures of some counts, in that order. A sum of nothing is no amount. */
+export const measured = (counts: Counts): (number | null | undefined)[] =>
+  measures.value.map(({ name, of }) => (name === 'revenue' ? counts.value?.sum : of(counts)));
 
 /** A measure of some counts in words. A sum of nothing is no amount. */
 export const measureText = (

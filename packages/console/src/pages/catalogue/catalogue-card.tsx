@@ -1,7 +1,8 @@
 /** One catalogue: its entries in a table, with a search, CSV, and a way to add. */
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { toFile } from '../../parts/csv.ts';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { account, mayChange } from '../../reading/account.ts';
@@ -11,10 +12,9 @@ import { Add } from './adding.tsx';
 import { CatalogueTable } from './catalogue-table.tsx';
 import { type Entry, entriesOf, entriesWith, type Kind, kinds } from './entries.ts';
 
-const save = (kind: Kind, entries: readonly Entry[]): void => {
+const fileOf = (kind: Kind, entries: readonly Entry[]) => {
   const isEvent = kind === 'event';
-  downloadCSV(
-    kinds[kind].title.toLowerCase(),
+  return toFile(
     [
       'ID',
       'name',
@@ -51,9 +51,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
   const tools = (
     <>
       <SearchBox label="Name or ID" />
-      <button type="button" class="quiet save" onClick={() => save(kind, found)}>
-        CSV
-      </button>
+      <SaveFile title={title} read={() => fileOf(kind, found)} />
       {mayChange.value && <Add kind={kind} entries={entries} />}
     </>
   );

@@ -3,8 +3,9 @@ import type { AnswerFor } from '@firsthand/client';
 import { hrefOf } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { toFile } from '../../parts/csv.ts';
 import { act } from '../../parts/notices.tsx';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Ago, Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -34,9 +35,8 @@ export const Segments = ({ text }: { readonly text: string }) => {
   const found = all.filter(
     (segment) => segment.segmentName.toLowerCase().includes(wanted) || wordsOf(segment).toLowerCase().includes(wanted),
   );
-  const save = () =>
-    downloadCSV(
-      'segments',
+  const read = () =>
+    toFile(
       ['name', 'filter', 'filter as JSON', 'created', 'updated'],
       found.map((segment) => [
         segment.segmentName,
@@ -49,9 +49,7 @@ export const Segments = ({ text }: { readonly text: string }) => {
   const tools = (
     <>
       <SearchBox label="Name or condition" />
-      <button type="button" class="quiet save" onClick={save}>
-        CSV
-      </button>
+      <SaveFile title="Segments" read={read} />
     </>
   );
   const rowOf = (segment: Segment) => ({

@@ -2,7 +2,7 @@
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { hrefWith, query } from '../../address.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { SaveCSV } from '../../parts/save-csv.tsx';
+import { SaveBreakdown } from '../../parts/save-counts.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { revenueAttrID } from '../../reading/account.ts';
@@ -56,13 +56,9 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
   const textOf = (value: string | null) => (value === null ? withoutValue(String(by)) : label(value) || '(empty)');
   const chosen = chosenNumber();
   const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
-  const tools = !isShared && (
-    <SaveCSV
-      title="Breakdown"
-      operation="reportBreakdown"
-      request={csvRequest}
-      count={answer.value && answer.value.row.length + (answer.value.others?.groups ?? 0)}
-    />
+  const nameOfRow = (row: Row) => row.eventName || textOf(valueIn(row));
+  const tools = (
+    <SaveBreakdown title="Breakdown" what={title} request={csvRequest} value={answer.value} textOf={nameOfRow} />
   );
   /** What a click on a row does: it filters where a filter says it, and shows the people where none does. */
   const linkOf = (value: string, values: readonly (string | null)[], text: string) =>
@@ -83,14 +79,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
   const isOverTime = isShared ? showsPart('over-time') : query.value.get('over') === 'time';
   return (
     <>
-      {isOverTime && (
-        <OverTime
-          request={grouped}
-          title={heading}
-          measure={measure}
-          textOf={(row) => row.eventName || textOf(valueIn(row))}
-        />
-      )}
+      {isOverTime && <OverTime request={grouped} title={heading} measure={measure} textOf={nameOfRow} />}
       <Card title={heading} tools={tools} class={isConversion || isOfVisit ? 'breakdown breakdown-wide' : 'breakdown'}>
         <Answered answer={answer} lines={10}>
           {({ row, total, others }) => {
@@ -111,7 +100,8 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                 )}
                 {isNone && (
                   <p class="soft">
-                    These events name none themselves. <a href={hrefWith({ by: ofVisit })}>Show that of their visit</a>
+                    These events have no value of their own.{' '}
+                    <a href={hrefWith({ by: ofVisit })}>Show the value of their visit</a>
                   </p>
                 )}
                 <Table
@@ -129,7 +119,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                     },
                     ...rows.map((each) => {
                       const value = valueIn(each);
-                      const text = each.eventName || textOf(value);
+                      const text = nameOfRow(each);
                       return {
                         key: `value ${value}`,
                         cells: [

@@ -1,12 +1,12 @@
 /** Explore: one event or all of them over time, and broken down by what is chosen. */
 import { query, setQuery } from '../../address.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { TotalsPlot } from '../../parts/plot/totals-plot.tsx';
+import { SaveIntervals } from '../../parts/save-counts.tsx';
 import { nameOf, revenueAttrID, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
-import { type Measure, measured, measureHeads, measureNamed } from '../../reading/measures.ts';
+import { type Measure, measureNamed } from '../../reading/measures.ts';
 import { comparison, range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
@@ -31,19 +31,8 @@ const Total = ({ measure, what }: { readonly measure: Measure; readonly what: st
   const { interval } = range.value;
   const request = { ...asked(), interval, compare: comparison.value, attrID: revenueAttrID.value };
   const answer = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
-  const save = () =>
-    downloadCSV(
-      'totals',
-      ['from', ...measureHeads()],
-      (answer.value?.interval ?? []).map((row) => [row.from, ...measured(row)]),
-    );
-  const tools = (
-    <button type="button" class="quiet save" onClick={save} aria-label="Measures: save as CSV">
-      CSV
-    </button>
-  );
   return (
-    <Card title="Measures" class="measures-card" tools={tools}>
+    <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>
       <Answered answer={answer} lines={9}>
         {(totals) => (
           <>

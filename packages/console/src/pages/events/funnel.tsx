@@ -1,20 +1,33 @@
 /** Funnel: how many people, or sessions, go through a series of events, and where they leave. */
+import type { AnswerFor } from '@firsthand/client';
 import { query, setQuery } from '../../address.ts';
+import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { toFile } from '../../parts/csv.ts';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { account, nameOf, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
-import { formatShare } from '../../reading/format.ts';
+import { formatShare, formatWhole } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 import { chosenIn, ParameterChoice } from './choices.tsx';
-import { byChosen, GroupChoice, GroupTable, groupsShown, ofNumber } from './group-table.tsx';
+import {
+  byChosen,
+  GroupChoice,
+  GroupTable,
+  groupsShown,
+  nameOfGroup,
+  ofNumber,
+  titleOfGroups,
+} from './group-table.tsx';
 import { StepTable } from './step-table.tsx';
 import { fewestSteps, mostSteps, Steps } from './steps.tsx';
 import { chosenNumber, NumberLink, Who } from './who.tsx';
 
+/** The most that the API gives. */
+const allGroups = 1_000;
 const hour = 3_600;
 const windows = { '30d': '30 days', '7d': '7 days', '1d': '1 day', '1h': '1 hour' } as const;
 const secondsOf = { '30d': 720 * hour, '7d': 168 * hour, '1d': 24 * hour, '1h': hour } as const;
@@ -51,17 +64,26 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
     request: { ...request, times: 'include', ...(request.by && { limit: groupsShown }) },
   });
   const unit = per === 'session' ? 'Sessions' : 'People';
-  const save = () =>
-    downloadCSV(
-      'funnel',
-      ['step', 'event', unit],
-      (answer.value?.step ?? []).map(({ reached }, index) => [index + 1, names[index], reached]),
+  const shown = answer.value;
+  const fileOf = ({ step, row, others }: AnswerFor<'reportFunnel'>) => {
+    if (!row)
+      return toFile(
+        ['step', 'event', unit],
+        step.map(({ reached }, index) => [index + 1, names[index], reached]),
+      );
+    const rowOf = (name: string, steps: typeof step) => [name, ...steps.map(({ reached }) => reached)];
+    return toFile(
+      [titleOfGroups(), ...names],
+      [
+        rowOf('All', step),
+        ...row.map((each) => rowOf(nameOfGroup(each), each.step)),
+        ...(others ? [rowOf(`${formatWhole(others.groups)} more`, others.step)] : []),
+      ],
     );
-  const tools = (
-    <button type="button" class="quiet save" onClick={save} aria-label="Funnel: save as CSV">
-      CSV
-    </button>
-  );
+  };
+  const readFile = async (funnel: AnswerFor<'reportFunnel'>, signal: AbortSignal) =>
+    fileOf(request.by && !isShared ? await api.reportFunnel({ ...request, limit: allGroups }, { signal }) : funnel);
+  const tools = shown && <SaveFile title="Funnel" read={({ signal }) => readFile(shown, signal)} />;
   const chosen = chosenNumber();
   const number = chosen?.reached ?? chosen?.dropped;
   const name = names[Number(number) - 1] ?? '';

@@ -40,31 +40,37 @@ export const ofNumber = <Request extends { readonly by?: unknown }>(
 ): Omit<Request, 'by'> & { readonly by?: Request['by']; readonly value?: (string | null)[] } =>
   value === undefined ? request : { ...request, by: by as Request['by'], value: [...value] };
 
+interface Group {
+  readonly values: readonly (string | null)[];
+  readonly eventName?: string | undefined;
+}
+
+/** What groups are called together; '' if the address asks for none. */
+export const titleOfGroups = (): string => chosenDimension()?.title ?? '';
+
+export const nameOfGroup = ({ values: [value = null], eventName }: Group): string => {
+  const { by, label = String } = chosenDimension() ?? { by: '' };
+  return eventName || (value === null ? withoutValue(String(by)) : label(value) || '(empty)');
+};
+
 interface GroupTableProps {
   readonly label: string;
   readonly heads: readonly string[];
-  readonly rows: readonly {
-    readonly values: readonly (string | null)[];
-    readonly eventName?: string | undefined;
-    readonly cells: readonly ComponentChildren[];
-  }[];
+  readonly rows: readonly (Group & { readonly cells: readonly ComponentChildren[] })[];
   /** How many groups are not in the table. */
   readonly others: number | undefined;
 }
 
-export const GroupTable = ({ label, heads, rows, others }: GroupTableProps) => {
-  const { by, title, label: textOf = String } = chosenDimension() ?? { by: '', title: '' };
-  return (
-    <div class="group-table">
-      <Table
-        label={label}
-        heads={[title, ...heads]}
-        rows={rows.map(({ values: [value = null], eventName, cells }) => ({
-          key: `value ${value}`,
-          cells: [eventName || (value === null ? withoutValue(String(by)) : textOf(value) || '(empty)'), ...cells],
-        }))}
-      />
-      {others !== undefined && <p class="soft">{formatWhole(others)} more groups are not shown.</p>}
-    </div>
-  );
-};
+export const GroupTable = ({ label, heads, rows, others }: GroupTableProps) => (
+  <div class="group-table">
+    <Table
+      label={label}
+      heads={[titleOfGroups(), ...heads]}
+      rows={rows.map(({ cells, ...group }) => ({
+        key: `value ${group.values[0]}`,
+        cells: [nameOfGroup(group), ...cells],
+      }))}
+    />
+    {others !== undefined && <p class="soft">{formatWhole(others)} more groups are not shown.</p>}
+  </div>
+);

@@ -1,8 +1,10 @@
 /** The greatest groups of a breakdown over time: a line each. */
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { Answered, Card } from '../../parts/card.tsx';
+import { toFile } from '../../parts/csv.ts';
 import { Plot } from '../../parts/plot/plot.tsx';
 import { isLastOpen, labelForms, tickForms } from '../../parts/plot/totals-plot.tsx';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';
@@ -27,18 +29,25 @@ export const OverTime = ({ request, title, measure: { label, of, forms }, textOf
     operation: 'reportBreakdown',
     request: { ...request, interval, limit: lines },
   });
+  const row = answer.value?.row ?? [];
+  const intervals = row[0]?.interval ?? [];
+  const drawn = row.map((each, index) => ({
+    label: textOf(each),
+    values: (each.interval ?? []).map(of),
+    color: `--line-${index + 1}`,
+  }));
+  const read = () =>
+    toFile(
+      ['from', ...drawn.map((line) => line.label)],
+      intervals.map(({ from }, index) => [from, ...drawn.map(({ values }) => values[index])]),
+    );
   return (
-    <Card title={heading} class="over-time">
+    <Card title={heading} tools={row.length > 0 && <SaveFile title="Over time" read={read} />} class="over-time">
       <Answered answer={answer} lines={9}>
-        {({ row }) => {
-          const intervals = row[0]?.interval ?? [];
-          if (row.length === 0) return <Empty title="Nothing in this range" />;
-          const drawn = row.map((each, index) => ({
-            label: textOf(each),
-            values: (each.interval ?? []).map(of),
-            color: `--line-${index + 1}`,
-          }));
-          return (
+        {() =>
+          row.length === 0 ? (
+            <Empty title="Nothing in this range" />
+          ) : (
             <>
               <ul class="plot-legend">
                 {drawn.map((line) => (
@@ -49,7 +58,7 @@ export const OverTime = ({ request, title, measure: { label, of, forms }, textOf
                 ))}
               </ul>
               <Plot
-                title={`${label} of the greatest ${lines} by ${interval}`}
+                title={`${label} of the top ${lines} by ${interval}`}
                 forms={forms}
                 isOpen={isLastOpen(intervals)}
                 labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
@@ -57,8 +66,8 @@ export const OverTime = ({ request, title, measure: { label, of, forms }, textOf
                 lines={drawn}
               />
             </>
-          );
-        }}
+          )
+        }
       </Answered>
     </Card>
   );

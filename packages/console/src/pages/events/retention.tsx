@@ -2,7 +2,8 @@
 import type { AnswerFor } from '@firsthand/client';
 import { setQuery } from '../../address.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
+import { toFile } from '../../parts/csv.ts';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
@@ -10,7 +11,7 @@ import { formatShare, formatWhole } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
-import { byChosen, GroupChoice, GroupTable, ofNumber } from './group-table.tsx';
+import { byChosen, GroupChoice, GroupTable, nameOfGroup, ofNumber, titleOfGroups } from './group-table.tsx';
 import { cohortName, Triangle } from './triangle.tsx';
 import { chosenNumber, Who } from './who.tsx';
 
@@ -49,17 +50,18 @@ export const Retention = () => {
   };
   const answer = useReport({ part: 'retention', title: 'Retention', operation: 'reportRetention', request });
   const cohorts = answer.value?.cohort ?? [];
-  const save = () =>
-    downloadCSV(
-      'retention',
-      ['from', 'people', ...cohorts.map((_, later) => `${interval} ${later}`)],
-      cohorts.map((cohort) => [cohort.from, cohort.people, ...cohort.back]),
+  const heads = ['from', 'people', ...cohorts.map((_, later) => `${interval} ${later}`)];
+  const rowsOf = (list: typeof cohorts) => list.map((cohort) => [cohort.from, cohort.people, ...cohort.back]);
+  const fileOf = ({ row }: AnswerFor<'reportRetention'>) => {
+    if (!row) return toFile(heads, rowsOf(cohorts));
+    const groups = [{ name: 'All', cohort: cohorts }, ...row.map((each) => ({ ...each, name: nameOfGroup(each) }))];
+    return toFile(
+      [titleOfGroups(), ...heads],
+      groups.flatMap(({ name, cohort }) => rowsOf(cohort).map((cells) => [name, ...cells])),
     );
-  const tools = (
-    <button type="button" class="quiet save" onClick={save} aria-label="Retention: save as CSV">
-      CSV
-    </button>
-  );
+  };
+  const shown = answer.value;
+  const tools = shown && <SaveFile title="Retention" read={() => fileOf(shown)} />;
   const chosen = chosenNumber();
   const period = chosen?.cohort === undefined ? undefined : cohorts[chosen.cohort - 1];
   const since = period ? `First seen in the ${interval} of ${cohortName(period.from, interval)}` : 'First seen';
@@ -90,7 +92,7 @@ export const Retention = () => {
         <Answered answer={answer} lines={8}>
           {({ cohort, row, others }) =>
             cohort.every(({ people }) => people === 0) ? (
-              <Empty title="Nobody in this range" />
+              <Empty title="No people in this range" />
             ) : (
               <>
                 <Triangle cohorts={cohort} interval={interval} />

@@ -74,7 +74,7 @@ export const Who = ({ title, request }: WhoProps) => {
       <Answered answer={answer}>
         {(people) =>
           people.length === 0 ? (
-            <Empty title="Nobody" />
+            <Empty title="No people" />
           ) : (
             <PeopleTable
               heads={['Events', 'Last']}

@@ -3,7 +3,7 @@ import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { type Changes, hrefOf } from '../../address.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { Answered, Card } from '../../parts/card.tsx';
-import { SaveCSV } from '../../parts/save-csv.tsx';
+import { SaveBreakdown } from '../../parts/save-counts.tsx';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
 import { nameOf, timezone } from '../../reading/account.ts';
 import { type Condition, conditions, filterWith, hrefToAdd } from '../../reading/filter.ts';
@@ -148,7 +148,7 @@ const Group = ({
   const { from, to } = range.value;
   const titles = Object.fromEntries(Object.entries(tabs).map(([name, tab]) => [name, tab.title]));
   const tab = tabs[chosenTab({ parameter: id, tabs: titles })] as Tab;
-  const { by, only, label = String, condition } = tab;
+  const { by, only, label = String, condition, what = tab.title } = tab;
   const csvRequest = {
     by: by as RequestFor<'reportBreakdown'>['by'],
     from,
@@ -162,9 +162,13 @@ const Group = ({
     operation: 'reportBreakdown',
     request: { ...csvRequest, limit },
   });
+  const textOf = (row: Row) => {
+    const value = valueIn(row);
+    return value === null ? withoutValue(by) : (row.eventName ?? label(value));
+  };
   const barOf = (row: Row) => {
     const value = valueIn(row);
-    const text = value === null ? withoutValue(by) : (row.eventName ?? label(value));
+    const text = textOf(row);
     return {
       key: JSON.stringify(value),
       label: text,
@@ -181,14 +185,7 @@ const Group = ({
   const tools = (
     <>
       {Object.keys(titles).length > 1 && <Tabs parameter={id} tabs={titles} label={title} />}
-      {!isShared && (
-        <SaveCSV
-          title={title}
-          operation="reportBreakdown"
-          request={csvRequest}
-          count={answer.value && answer.value.row.length + (answer.value.others?.groups ?? 0)}
-        />
-      )}
+      <SaveBreakdown title={title} what={what} request={csvRequest} value={answer.value} textOf={textOf} />
     </>
   );
   return (
@@ -197,7 +194,7 @@ const Group = ({
         {({ row, total, others }) => (
           <>
             <Bars
-              what={tab.what ?? tab.title}
+              what={what}
               unit="People"
               total={total.people}
               bars={row.map(barOf)}

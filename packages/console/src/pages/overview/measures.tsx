@@ -3,14 +3,14 @@ import type { RequestFor } from '@firsthand/client';
 import { hrefOf, query } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
-import { downloadCSV } from '../../parts/csv.ts';
 import { MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { type Totals, TotalsPlot } from '../../parts/plot/totals-plot.tsx';
+import { SaveIntervals } from '../../parts/save-counts.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatLength, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
-import { measured, measureHeads, measureNamed } from '../../reading/measures.ts';
+import { measureNamed } from '../../reading/measures.ts';
 import { comparison, range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
@@ -38,7 +38,7 @@ const VisitFacts = ({ totals: { total } }: { readonly totals: Totals }) => {
   if (bounceRate == null || pages == null || seconds == null) return null;
   return (
     <dl class="visit-facts">
-      <div title="Visits of a single page view and nothing else.">
+      <div title="Visits with a single page view and no other event.">
         <dt>Bounce rate</dt>
         <dd>{formatShare(bounceRate)}</dd>
       </div>
@@ -68,21 +68,10 @@ export const Measures = () => {
   };
   const answer = useReport({ part: 'totals', title: 'Measures', operation: 'reportTotals', request });
   const chosen = measureNamed(query.value.get('measure'));
-  const save = ({ interval = [] }: Totals) =>
-    downloadCSV(
-      'totals',
-      ['from', ...measureHeads()],
-      interval.map((row) => [row.from, ...measured(row)]),
-    );
-  const tools = answer.value && (
-    <button type="button" class="quiet save" onClick={() => answer.value && save(answer.value)}>
-      CSV
-    </button>
-  );
   return (
     <>
       {answer.value?.total.events === 0 && !isShared && <LeftOut request={request} />}
-      <Card title="Measures" class="measures-card" tools={tools}>
+      <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>
         <Answered answer={answer} lines={9}>
           {(totals) => (
             <>

@@ -2,11 +2,12 @@
 import { useState } from 'preact/hooks';
 import { messageOf } from '../../api.ts';
 import { act, show } from '../../parts/notices.tsx';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { account } from '../../reading/account.ts';
 import { type ContactEdit, sendEdits, undoEdits } from '../../reading/change-contacts.ts';
 import { type ContactValues, type FoundContact, hasTag, tagKey, valuesOf } from '../../reading/contact-values.ts';
 import { formatWhole } from '../../reading/format.ts';
-import { saveContacts } from './selected-csv.ts';
+import { fileOfContacts } from './selected-csv.ts';
 
 interface BulkProps {
   readonly chosen: readonly FoundContact[];
@@ -32,7 +33,10 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
       const { done: changed, problem } = await sendEdits(edits, setSent);
       clear();
       await act(async () => {}, {
-        done: `${done(contactsOf(changed.length))}${problem && ` Others were refused: ${problem}.`}`,
+        done:
+          changed.length === 0 && problem === ''
+            ? 'No contact needed a change.'
+            : `${done(contactsOf(changed.length))}${problem && ` Others were refused: ${problem}.`}`,
         ...(changed.length > 0 && { undo: () => undoEdits(changed) }),
         after,
       });
@@ -90,9 +94,7 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
         >
           Make active
         </button>
-        <button type="button" class="quiet save" onClick={() => saveContacts(chosen)}>
-          CSV
-        </button>
+        <SaveFile title="Chosen contacts" read={() => fileOfContacts(chosen)} />
         <button type="button" class="quiet" onClick={clear}>
           Choose none
         </button>

@@ -1,12 +1,11 @@
 /** The chosen contacts as a CSV file, with the columns of the file of all contacts. */
-import { downloadCSV } from '../../parts/csv.ts';
+import { toFile } from '../../parts/csv.ts';
 import { type FoundContact, textFields } from '../../reading/contact-values.ts';
 
-export const saveContacts = (contacts: readonly FoundContact[]): void => {
+export const fileOfContacts = (contacts: readonly FoundContact[]) => {
   const attributes = [...new Set(contacts.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => attrID)))];
   const names = Object.keys(textFields) as (keyof typeof textFields)[];
-  downloadCSV(
-    'contacts',
+  return toFile(
     [
       'contactUUID',
       ...names,

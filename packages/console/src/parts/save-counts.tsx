@@ -1,0 +1,53 @@
+/** Saves a report as CSV: its intervals, or the rows of a breakdown. */
+import type { AnswerFor } from '@firsthand/client';
+import { formatWhole } from '../reading/format.ts';
+import { type Counts, measured, measureHeads } from '../reading/measures.ts';
+import { isShared } from '../reading/shared.ts';
+import { toFile } from './csv.ts';
+import { SaveCSV, SaveFile } from './save-csv.tsx';
+
+type CountedRow = readonly [label: string, counts: Counts];
+
+interface SaveCountsProps {
+  readonly title: string;
+  /** The head of the first column. */
+  readonly what: string;
+  readonly rows: readonly CountedRow[];
+}
+
+const SaveCounts = ({ title, what, rows }: SaveCountsProps) => (
+  <SaveFile
+    title={title}
+    read={() =>
+      toFile(
+        [what, ...measureHeads()],
+        rows.map(([label, counts]) => [label, ...measured(counts)]),
+      )
+    }
+  />
+);
+
+export const SaveIntervals = ({ totals: { interval = [] } }: { readonly totals: AnswerFor<'reportTotals'> }) => (
+  <SaveCounts title="Measures" what="from" rows={interval.map((row) => [row.from, row])} />
+);
+
+type Breakdown = AnswerFor<'reportBreakdown'>;
+
+interface SaveBreakdownProps extends Omit<SaveCountsProps, 'rows'> {
+  readonly request: Parameters<typeof SaveCSV<'reportBreakdown'>>[0]['request'];
+  readonly value: Breakdown | undefined;
+  readonly textOf: (row: Breakdown['row'][number]) => string;
+}
+
+/** All rows of a breakdown. A share link may read no others than it shows. */
+export const SaveBreakdown = ({ title, what, request, value, textOf }: SaveBreakdownProps) => {
+  const { row = [], others } = value ?? {};
+  if (!isShared) {
+    const count = value && row.length + (others?.groups ?? 0);
+    return <SaveCSV title={title} operation="reportBreakdown" request={request} count={count} />;
+  }
+  const rest: CountedRow[] = others ? [[`${formatWhole(others.groups)} more`, others]] : [];
+  return (
+    <SaveCounts title={title} what={what} rows={[...row.map((each): CountedRow => [textOf(each), each]), ...rest]} />
+  );
+};
