@@ -23,6 +23,8 @@ const Count = ({ list }: { readonly list: readonly Condition[] }) => {
   const request = JSON.stringify([from, to, list]);
   useEffect(() => {
     if (!isWhole) return setText('Fill in the empty fields to count the people.');
+    // The count of earlier conditions would be taken for that of these.
+    setText('');
     const asking = new AbortController();
     const timer = setTimeout(async () => {
       try {
@@ -68,7 +70,7 @@ export const FilterDialog = ({ close }: { readonly close: () => void }) => {
       submit={apply}
       isDisabled={!list.every(isComplete)}
     >
-      {list.length === 0 && <p class="soft">No conditions: everybody counts.</p>}
+      {list.length === 0 && <p class="soft">No conditions: all people count.</p>}
       {list.map((condition, nth) => (
         <ConditionEditor
           key={nth}

@@ -105,7 +105,7 @@ it('shows the first event at once, and says what is left to do', async () => {
   await page.getByRole('button', { name: 'Undo' }).click();
   await shows(page, 'Undone.');
   expect((await shop.api.getAccount({})).account.accountOrigin).toEqual([]);
-  await page.getByText('Nothing comes from a page?').click();
+  await page.getByText('Nothing arrives from a page?').click();
   await shows(page, '401: the token in the tag is wrong.');
   await origin.fill('localhost:5173');
   await page.keyboard.press('Enter');
@@ -251,6 +251,33 @@ describe('over a shop', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('says how many rows a CSV file has before it saves it, also where the page does not know', async () => {
+    const { page, signIn, goto, complaints } = await openConsole(browser, shop);
+    await signIn(shop.serverToken);
+    const saves = async (title: string) => {
+      await page.getByRole('button', { name: `${title}: save as CSV` }).click();
+      const dialog = page.getByRole('dialog', { name: `${title} as CSV` });
+      await dialog.getByText(/The file has \d+ rows?, not only those on this page/).waitFor(soon);
+      const [, count] = /(\d+) row/.exec(await dialog.innerText()) ?? [];
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        dialog.getByRole('button', { name: 'Save', exact: true }).click(),
+      ]);
+      const lines = readFileSync(await file.path(), 'utf8')
+        .trim()
+        .split('\r\n');
+      expect([title, lines.length - 1]).toEqual([title, Number(count)]);
+      return Number(count);
+    };
+    await goto(`person?contact=${who.ann}`);
+    expect(await saves('History')).toBe((await shop.api.getEvent({ contactUUID: who.ann, limit: 100 })).event.length);
+    await goto(`events?by=attr%3Apath&who=${encodeURIComponent('{"value":["/pricing"]}')}`);
+    expect(await saves('All events, page: /pricing')).toBe(3);
+    await goto('settings?tab=audit&action=linkUser');
+    expect(await saves('Audit log')).toBe((await shop.api.listAudit({ action: 'linkUser' })).audit.length);
+    expect(complaints).toEqual([]);
+  });
+
   it('shows the sources of all, those without one too', async () => {
     const { page, signIn } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
@@ -342,10 +369,10 @@ describe('over a shop', () => {
     await expect.poll(() => lines.first().innerText()).toContain('/just-now');
     await page.getByRole('button', { name: 'Pause' }).click();
     await log('/while-paused');
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await expect.poll(() => lines.first().innerText()).toContain('/while-paused');
     await lines.first().getByRole('button').click();
-    await shows(page, 'Nobody is known for this browser yet.');
+    await shows(page, 'This browser does not belong to a contact yet.');
   });
 
   it('lets a wrong link be ignored, and that be undone', async () => {
@@ -464,6 +491,85 @@ describe('over a shop', () => {
     expect(await page.locator('tbody tr').allInnerTexts()).toEqual([expect.stringMatching(/^AL\s+Ann Lemon/)]);
     expect(complaints).toEqual([]);
     await shop.api.deleteSegment({ segmentName: 'Best customers' });
+  });
+
+  it('builds a filter of several conditions, counts its people, and saves it as a segment', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    await signIn(shop.serverToken);
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Filter' });
+    const count = () => dialog.getByRole('status').innerText();
+    await expect.poll(count).toBe(`${(await asked()).people} people in this range`);
+    await dialog.getByLabel('Add a condition').selectOption('Did something');
+    await dialog.getByLabel('Event', { exact: true }).selectOption('Page view');
+    await dialog.getByLabel('At least').fill('2');
+    await dialog.getByLabel('When').selectOption('in the last … days');
+    await dialog.getByLabel('Days').fill('30');
+    await dialog.getByLabel('Add a condition').selectOption('Came from a campaign');
+    await expect.poll(count).toBe('Fill in the empty fields to count the people.');
+    await dialog.getByLabel('Value').fill('autumn');
+    const words = ['did Page view at least 2 times in the last 30 days', 'ever came from campaign autumn'];
+    await dialog.getByText(words.join(' and ')).waitFor(soon);
+    await expect.poll(count).toBe('1 person in this range');
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await expect.poll(() => measure(page, 'People')).toBe('1');
+    const shown = page.getByRole('list', { name: 'Filter' }).getByRole('listitem');
+    expect((await shown.allInnerTexts()).map((text) => text.replace(/\s*×$/, ''))).toEqual(words);
+
+    await page.getByRole('button', { name: 'Filter · 2' }).click();
+    expect(await dialog.getByLabel('At least').first().inputValue()).toBe('2');
+    expect(await dialog.getByLabel('Value').inputValue()).toBe('autumn');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Save as a segment …' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Came back');
+    await page.keyboard.press('Enter');
+    await shows(page, 'Segment Came back');
+    await expect.poll(() => measure(page, 'People')).toBe('1');
+    expect((await shop.api.listSegments({})).segment.map(({ filter }) => filter)).toEqual([
+      {
+        and: [
+          { did: { event: [1], atLeast: 2, withinDays: 30 } },
+          { did: { filter: { attrID: 'utm_campaign', is: ['autumn'] } } },
+        ],
+      },
+    ]);
+    await shop.api.deleteSegment({ segmentName: 'Came back' });
+    expect(complaints).toEqual([]);
+  });
+
+  it('tags and archives several contacts, and undoes what nobody has changed since', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    const contacts = [who.ann, who.ben];
+    const valuesOf = (contactUUID: string) => shop.api.getContact({ contactUUID }).then(({ contact }) => contact);
+    const tags = async () =>
+      (await Promise.all(contacts.map(valuesOf))).map(({ tag }) =>
+        tag.flatMap(({ tagName, opt }) => (opt ? tagName : [])).join(),
+      );
+    const statuses = async () => (await Promise.all(contacts.map(valuesOf))).map(({ contactStatus }) => contactStatus);
+    await signIn(shop.serverToken, 'people');
+    const bar = page.getByRole('region', { name: 'Change the chosen contacts' });
+    await page.getByLabel('Choose Ann Lemon').check();
+    await page.getByLabel('Choose Ben', { exact: true }).check();
+    await bar.getByText('2 contacts chosen').waitFor(soon);
+    await bar.getByLabel('Tag …', { exact: true }).selectOption('Best customers');
+    // Ann has the tag already.
+    await shows(page, 'Tagged 1 contact “Best customers”.');
+    expect(await tags()).toEqual(['Best customers', 'Best customers']);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(page, 'Undone.');
+    expect(await tags()).toEqual(['Best customers', '']);
+
+    await page.getByLabel('Choose Ann Lemon').check();
+    await page.getByLabel('Choose Ben', { exact: true }).check();
+    await bar.getByRole('button', { name: 'Archive' }).click();
+    await shows(page, 'Archived 2 contacts.');
+    expect(await statuses()).toEqual(['archived', 'archived']);
+    await shop.api.updateContact({ contactUUID: who.ben, contactStatus: 'unsubscribed' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(page, 'Undone.');
+    expect(await statuses()).toEqual(['active', 'unsubscribed']);
+    await shop.api.updateContact({ contactUUID: who.ben, contactStatus: 'active' });
+    expect(complaints).toEqual([]);
   });
 
   it('erases only after the name was typed', async () => {

@@ -205,7 +205,7 @@ it('the catalogue, the segments, the settings', async () => {
     isHarmlessCSV(await savedCSV(page), `segments from ${first}`);
   }
   await page.locator('tbody a').first().click();
-  await page.getByLabel('Segment', { exact: true }).waitFor(soon);
+  await page.getByRole('list', { name: 'Filter' }).waitFor(soon);
   await isHarmless(page, 'people of a segment');
   await goto('settings');
   await settled(page);

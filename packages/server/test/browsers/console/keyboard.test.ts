@@ -73,9 +73,9 @@ const tasks: readonly Task[] = [
     ready: 'Page view',
     task: async (tab) => {
       await keyOn(tab, 'Pause');
-      await keyOn(tab, 'Go on');
+      await keyOn(tab, 'Resume');
       await keyOn(tab, 'Page view');
-      await sees(tab, /Nobody is known for this browser yet|The browser was linked to this contact/);
+      await sees(tab, /This browser does not belong to a contact yet|The browser was linked to this contact/);
     },
   },
   {
@@ -181,9 +181,9 @@ const tasks: readonly Task[] = [
   {
     page: 'Settings: makes a token, and revokes it',
     path: () => 'settings',
-    ready: 'Make a token …',
+    ready: 'Create a token …',
     task: async (tab) => {
-      await keyOn(tab, 'Make a token …');
+      await keyOn(tab, 'Create a token …');
       await reach(tab, 'Name');
       await tab.type('By keys');
       await tab.key('Enter');

@@ -286,9 +286,9 @@ const pagesOf = async (
     cards: async () => {
       const answer = await api.reportLive({ limit: 6 });
       const lists = [
-        ['On which pages', answer.page],
-        ['From where', answer.referrerHost],
-        ['From which countries', answer.country],
+        ['Pages', answer.page],
+        ['Referring sites', answer.referrerHost],
+        ['Countries', answer.country],
       ] as const;
       return [
         { title: 'Events as they are stored' },
@@ -456,7 +456,7 @@ const pagesOf = async (
         { title: 'History' },
         { title: 'Who this is' },
         { title: browsers > 0 ? `Browsers · ${browsers}` : 'Browsers' },
-        ...(claim.length > 0 ? [{ title: `Said in a browser · ${claim.length}` }] : []),
+        ...(claim.length > 0 ? [{ title: `Claims from browsers · ${claim.length}` }] : []),
       ];
     },
     events: async () => (await api.getEvent({ contactUUID })).event.length,

@@ -131,7 +131,7 @@ describeEngines('passkeys', (engine) => {
     await fills(tab, 'dialog[open] input', 'Phone');
     await isAccessible(tab);
     await presses(tab, 'Add');
-    await sees(tab, 'This device has a passkey of yours already.');
+    await sees(tab, 'This device already has one of your passkeys.');
     // Alone: where both are asked, Firefox takes the answer of the one that is quicker.
     await device.remove();
     const key = await addAuthenticator('usb');

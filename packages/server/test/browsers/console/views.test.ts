@@ -1,4 +1,5 @@
 /** Saved views and share links, in Chromium. */
+import { readFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -8,7 +9,7 @@ import { soon } from '../../fixtures/patience.ts';
 import { openConsole } from './opened.ts';
 import { fillShop, openShop, type Shop } from './shop.ts';
 
-const ended = 'This link is not valid any more';
+const ended = 'This link is no longer valid';
 
 let browser: Browser;
 let shop: Shop;
@@ -56,7 +57,7 @@ const share = async (page: Page, name: string): Promise<string> => {
   await page.getByRole('button', { name: 'Share this view …' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
-  await dialog.getByRole('button', { name: 'Make the link' }).click();
+  await dialog.getByRole('button', { name: 'Create link' }).click();
   const link = await dialog.locator('code').innerText();
   await dialog.getByRole('button', { name: 'Close' }).click();
   return link;
@@ -143,6 +144,34 @@ describe('a share link', () => {
     expect(answers).not.toMatch(/@shop|Ann|Lemon|visitor-number|vip|browser_|contact|"(filter|condition)/);
     expect(stranger.complaints).toEqual([]);
     expect(await stranger.page.evaluate('document.cookie')).toBe('');
+  });
+
+  it('saves what it shows as CSV, and reads nothing else for it', async () => {
+    const owner = await openConsole(browser, shop);
+    await owner.signIn(shop.serverToken, 'events?by=attr%3Apath&range=7d');
+    const link = await share(owner.page, 'Pages of the week');
+    const { page, complaints } = await openConsole(browser, shop);
+    await page.goto(link);
+    await numbersOf(page);
+    // Without the head and the row of all.
+    const shown = (await page.getByRole('region', { name: 'All events by page' }).getByRole('row').count()) - 2;
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.getByRole('button', { name: 'Breakdown: save as CSV' }).click();
+    await shows(page, `The file has ${shown} rows.`);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save', exact: true }).click(),
+    ]);
+    const [head, ...rows] = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    expect(head).toBe('Page,People,Browsers,Sessions,Events,Revenue (GBP)');
+    expect(rows).toContain('/pricing,3,3,3,3,');
+    expect(rows).toHaveLength(shown);
+    expect(rows.join('\n')).not.toContain('ann@');
+    expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([]);
+    expect(complaints).toEqual([]);
   });
 
   it('shows another measure in place, and is shown in dark and on a phone without overflow', async () => {
