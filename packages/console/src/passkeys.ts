@@ -7,7 +7,7 @@ export const hasPasskeys =
 
 const words: Readonly<Record<string, string>> = {
   NotAllowedError: 'No passkey was used: it was cancelled, or took too long.',
-  InvalidStateError: 'This device has a passkey of yours already.',
+  InvalidStateError: 'This device already has one of your passkeys.',
 };
 
 /** Asks the server for options, and the person for a passkey. `problem` is why there is none, or ''. */

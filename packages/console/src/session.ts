@@ -88,7 +88,7 @@ export const findSession = async (): Promise<void> => {
   const wanted = named();
   const found = answer.sessions.find(({ accountUUID }: Session) => accountUUID === wanted);
   if (wanted !== null && !found && answer.session)
-    signedOutBecause.value = 'This address is of an account that you are not signed in to.';
+    signedOutBecause.value = 'This address belongs to an account that you are not signed in to.';
   session.value = wanted === null ? answer.session : (found ?? null);
 };
 
@@ -116,7 +116,7 @@ const show = async (begun: Session): Promise<string> => {
   await findSession().catch(() => {});
   return sessions.peek().some((each) => each.sessionID === sessionID)
     ? ''
-    : 'The browser did not keep the cookie of the session. Allow cookies of this address, then try again.';
+    : 'The browser did not store the session cookie. Allow cookies for this address, then try again.';
 };
 
 /** Signs in. Returns why not; '' if it worked. */

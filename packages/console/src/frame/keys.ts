@@ -57,6 +57,6 @@ export const findKey = /Mac|iP/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 export const keyTable = (): readonly (readonly [keys: string, does: string])[] => [
   [findKey, 'Find a page, a person, anything'],
   ['/', 'Search on this page'],
-  ['?', 'Show these keys'],
+  ['?', 'Show shortcuts'],
   ...pages.map(({ key, title }) => [`g ${key}`, title] as const),
 ];

@@ -14,9 +14,9 @@ type List = LiveAnswer['page'];
 const everyMs = 5_000;
 
 const lists = {
-  page: { title: 'On which pages', what: 'Page', none: 'No page is known' },
-  referrerHost: { title: 'From where', what: 'Site', none: 'Nobody came from another site' },
-  country: { title: 'From which countries', what: 'Country', none: 'No country is known' },
+  page: { title: 'Pages', what: 'Page', none: 'No pages' },
+  referrerHost: { title: 'Referring sites', what: 'Site', none: 'No visits from other sites' },
+  country: { title: 'Countries', what: 'Country', none: 'No countries' },
 } as const;
 
 const LiveList = ({
@@ -35,7 +35,7 @@ const LiveList = ({
   <Bars
     what={what}
     unit="People"
-    none={people === 0 ? 'Nobody in the last five minutes' : none}
+    none={people === 0 ? 'No people in the last five minutes' : none}
     total={people}
     bars={list.row
       .filter(({ value }) => value !== null)

@@ -22,7 +22,7 @@ export const Person = () => {
   return (
     <Empty title="This link doesn’t name a person">
       <p>
-        <a href="people">Find somebody</a>
+        <a href="people">Find a person</a>
       </p>
     </Empty>
   );

@@ -58,7 +58,7 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
       </p>
       {isWaiting && (
         <>
-          <p class="soft">Nothing comes?</p>
+          <p class="soft">Nothing arrives?</p>
           <WhyNothing />
         </>
       )}
@@ -75,7 +75,7 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
       )}
       {newest && (
         <details class="soft">
-          <summary>Nothing comes from a page?</summary>
+          <summary>Nothing arrives from a page?</summary>
           <WhyNothing />
         </details>
       )}
@@ -93,13 +93,13 @@ interface Step {
 const stepsOf = (service: Service, logsMore: boolean): readonly Step[] => {
   return [
     {
-      title: 'Say which sites may use the tag',
+      title: 'Choose which sites may use the tag',
       isDone: (account.value?.accountOrigin.length ?? 0) > 0,
       help: 'Without a list, a page of any site can send events with the token of your pages.',
       href: '#origins',
     },
     {
-      title: 'Serve it under a name of your own, with HTTPS',
+      title: 'Serve it from your own domain, over HTTPS',
       isDone: !isOnThisMachine() && location.protocol === 'https:',
       help: 'From a path of the site itself, Safari keeps a browser’s cookie for 400 days instead of 7.',
       href: '../docs/own-domain',
@@ -107,21 +107,21 @@ const stepsOf = (service: Service, logsMore: boolean): readonly Step[] => {
     ...(isOwner.value
       ? [
           {
-            title: service?.unknownProxy ? 'Name the proxy that is in front of it' : 'No unlisted proxy detected',
+            title: service?.unknownProxy ? 'List your proxy in TRUST_PROXY' : 'No unlisted proxy detected',
             isDone: service?.unknownProxy === false,
-            help: 'Behind a proxy that TRUST_PROXY does not name, all visitors count as one, and share one rate limit.',
+            help: 'Behind an unlisted proxy, all visitors count as one and share one rate limit.',
             href: '../docs/own-domain',
           },
           {
-            title: 'Let the server make backups',
+            title: 'Turn on automatic backups',
             isDone: (service?.backupSeconds ?? 0) > 0,
-            help: 'With BACKUP_DIR it makes one each day, and checks it.',
+            help: 'With BACKUP_DIR, the server makes and verifies one each day.',
             href: '../docs/backups',
           },
         ]
       : []),
     {
-      title: 'Say who people are',
+      title: 'Identify people',
       isDone: (account.value?.usage.contacts ?? 0) > 0,
       help: 'Call tracker.createContact when a visitor tells you who they are.',
       href: '../docs/identify',
@@ -149,7 +149,7 @@ const useLogsMore = (): boolean => {
 const CheckList = ({ service }: { readonly service: Service }) => {
   const logsMore = useLogsMore();
   return (
-    <Card title="What is left">
+    <Card title="Next steps">
       <ul class="check-list">
         {stepsOf(service, logsMore).map(({ title, isDone, help, href }) => (
           <li key={title} class={isDone ? 'done' : undefined}>
@@ -183,7 +183,7 @@ const OwnersParts = () => {
 /** What is pasted from here would send a site's own events to invented people. */
 const OwnTag = () => (
   <Card title="The script tag">
-    <p>The tag of your pages is in your own account: change to it in the menu of accounts.</p>
+    <p>The tag for your pages is in your own account. Switch to it in the account menu.</p>
   </Card>
 );
 

@@ -36,10 +36,9 @@ const WithToken = () => (
 const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
   byPassword ? (
     <details>
-      <summary>I have no password or passkey, or lost it</summary>
+      <summary>I can’t sign in</summary>
       <p>
-        An owner of the account invites you in Settings, Team, also for a new password or passkey. So does this command
-        at the machine of the server:
+        An owner of the account can send you a new invitation in Settings, Team. So can this command on the server:
       </p>
       <pre>
         <code>npx firsthand user invite you@shop.example --role owner</code>

@@ -14,13 +14,13 @@ export const reasonOf = ({ why, contactUUID }: LoggedEvent): string => {
     case 'logged with the contact':
       return 'Your server logged it with this contact.';
     case 'linked':
-      return `The browser was linked to this contact before the event${why.verified ? '' : ', by a claim that nobody has confirmed'}.`;
+      return `The browser was linked to this contact before the event${why.verified ? '' : ', by an unconfirmed claim'}.`;
     case 'reached back':
-      return `Anonymous when it happened. The browser was linked to this contact later, and the link reaches back to it${why.verified ? '' : '; a claim that nobody has confirmed made the link'}.`;
+      return `Anonymous when it happened. The browser was linked to this contact later, and the link reaches back to it${why.verified ? '' : '; the link comes from an unconfirmed claim'}.`;
     case 'nobody':
-      return 'Nobody is known for this browser yet.';
+      return 'This browser does not belong to a contact yet.';
     default:
-      return contactUUID ? 'It belongs to this contact.' : 'Nobody is known for this browser yet.';
+      return contactUUID ? 'It belongs to this contact.' : 'This browser does not belong to a contact yet.';
   }
 };
 

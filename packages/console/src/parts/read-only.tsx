@@ -5,7 +5,7 @@ export const ReadOnly = ({ forOwners = false }: { readonly forOwners?: boolean }
   if ((forOwners ? isOwner : mayChange).value) return null;
   return (
     <p class="hint">
-      {forOwners ? 'Only an owner can change this page.' : 'You are signed in to read.'} To change it, ask an owner for
+      {forOwners ? 'Only an owner can change this page.' : 'You have read access only.'} To change it, ask an owner for
       another role, or sign in with a server token.
     </p>
   );

@@ -43,12 +43,12 @@ export const SampleShopNotice = () => {
   };
   const remove = () => {
     setAsking(false);
-    return act(removeSampleShop, { done: 'The sample data are removed.' });
+    return act(removeSampleShop, { done: 'Sample data removed.' });
   };
   return (
     <div class="hint hint-line" role="note">
       <p>
-        <strong>This is sample data:</strong> a month of an invented tea shop, in an account of its own.
+        <strong>This is sample data:</strong> a month of an invented tea shop, in a separate account.
       </p>
       <button type="button" onClick={() => setAsking(true)}>
         Remove it
@@ -63,7 +63,7 @@ export const SampleShopNotice = () => {
           action="Remove all of it"
           submit={remove}
         >
-          <p>The account of the sample shop goes, with the views and links that were made in it.</p>
+          <p>This deletes the account of the sample shop, with its views and links.</p>
         </DialogForm>
       )}
     </div>

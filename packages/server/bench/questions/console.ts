@@ -4,6 +4,7 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
+import { signInWith } from '../../test/browsers/console/signing-in.ts';
 import { firstPaint, layoutShift, longestEvent, watchInteractions } from '../../test/fixtures/in-page.js';
 import { serverToken } from '../account.ts';
 import { openHistory } from '../history.ts';
@@ -84,7 +85,7 @@ const session: readonly Interaction[] = [
   ...[
     link('Live'),
     button('Pause'),
-    button('Go on'),
+    button('Resume'),
     click('an event', '.event-name', 2),
     click('an event', '.event-name', 5),
   ],
@@ -110,15 +111,14 @@ const session: readonly Interaction[] = [
   ],
   ...[button('Merge'), press('Escape'), button('Erase'), press('Escape')],
   ...[link('Catalogue'), link('Attributes'), link('Tags'), button('Add …'), press('Escape'), link('Segments')],
-  ...[link('Settings'), button('Make a token'), press('Escape'), link('Account'), link('Audit log'), link('Tokens')],
+  ...[link('Settings'), button('Create a token'), press('Escape'), link('Account'), link('Audit log'), link('Tokens')],
 ];
 
 const signedIn = async (browser: Browser, url: string) => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   await page.goto(`${url}/console/`);
-  await page.locator('#token').fill(serverToken);
-  await page.keyboard.press('Enter');
+  await signInWith(page, serverToken);
   await settled(page);
   const state = await context.storageState();
   await context.close();

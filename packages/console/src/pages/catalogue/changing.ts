@@ -14,7 +14,7 @@ const change = (kind: Kind, { id }: Entry, after: Change, before: Change, done: 
 };
 
 export const rename = (kind: Kind, entry: Entry, name: string): Promise<boolean> =>
-  change(kind, entry, { name }, { name: entry.name }, `“${entry.name}” is called “${name}” now.`);
+  change(kind, entry, { name }, { name: entry.name }, `“${entry.name}” is now called “${name}”.`);
 
 export const setBrowser = (kind: Kind, entry: Entry, browser: boolean): Promise<boolean> => {
   const done = `Browser tokens may ${browser ? 'use' : 'no longer use'} “${entry.name}”.`;

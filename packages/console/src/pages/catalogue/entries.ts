@@ -26,7 +26,7 @@ export const kinds: Readonly<Record<Kind, { readonly title: string; readonly one
   event: {
     title: 'Events',
     one: 'event',
-    about: 'An event that is logged under a new name is added here by itself.',
+    about: 'Events that are logged under a new name appear here automatically.',
   },
   attr: {
     title: 'Attributes',

@@ -16,13 +16,13 @@ interface EntryProps {
 const consequences = ({ kind, entry }: EntryProps): string => {
   switch (kind) {
     case 'event':
-      return `Events of this kind (${formatWhole(entry.uses?.count ?? 0)} until now) stay as they are and show the number ${entry.id} in place of the name.`;
+      return `Events of this kind (${formatWhole(entry.uses?.count ?? 0)} so far) stay as they are and show the number ${entry.id} instead of the name.`;
     case 'attr':
-      return 'The attribute and its value are taken away from every contact that has them. Events stay as they are and show the ID in place of the name.';
+      return 'Every contact that has the attribute loses it. Events stay as they are and show the ID instead of the name.';
     case 'tag':
-      return 'The tag is taken away from every contact that has it. The contacts themselves and their events stay.';
+      return 'Every contact that has the tag loses it. The contacts themselves and their events stay.';
     case 'profile':
-      return 'Every contact with this profile has none afterwards. The contacts themselves and their events stay.';
+      return 'Every contact with this profile loses it. The contacts themselves and their events stay.';
   }
 };
 
@@ -68,7 +68,7 @@ export const Remove = ({ kind, entry }: EntryProps) => {
               Cancel
             </button>
             <button type="button" class="danger" onClick={() => attempt(true)}>
-              Remove all the same
+              Remove anyway
             </button>
           </p>
         </Dialog>

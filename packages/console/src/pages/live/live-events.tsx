@@ -87,7 +87,7 @@ export const LiveEvents = () => {
         onInput={(event) => setWanted(event.currentTarget.value)}
       />
       <button type="button" onClick={() => setPaused(!isPaused)} aria-pressed={isPaused}>
-        {isPaused ? 'Go on' : 'Pause'}
+        {isPaused ? 'Resume' : 'Pause'}
       </button>
     </>
   );
@@ -96,7 +96,7 @@ export const LiveEvents = () => {
       {problem && <Problem text={problem} again={() => location.reload()} />}
       {!isRead && !problem && <Skeleton lines={12} />}
       {isRead && shown.length === 0 && !problem && (
-        <Empty title={text ? 'No such event among the last' : 'Waiting for events …'}>
+        <Empty title={text ? 'No recent event matches' : 'Waiting for events …'}>
           {!text && <p class="soft">They appear here the moment they are stored.</p>}
         </Empty>
       )}

@@ -109,11 +109,11 @@ export const Contacts = () => {
       <Answered answer={answer} lines={12}>
         {(contacts) =>
           contacts.length === 0 ? (
-            <Empty title={isSearch ? 'No match' : 'Nobody is known yet'}>
+            <Empty title={isSearch ? 'No match' : 'No contacts yet'}>
               <p class="soft">
                 {isSearch
-                  ? 'Another text or filter may find somebody.'
-                  : 'When a visitor says who they are, tracker.createContact makes a contact of them, with all that they did before.'}
+                  ? 'Try another text or filter.'
+                  : 'Call tracker.createContact when a visitor tells you who they are. Everything they did before becomes part of their history.'}
               </p>
             </Empty>
           ) : (

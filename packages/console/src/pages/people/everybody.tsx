@@ -67,7 +67,7 @@ export const Everybody = () => {
       <Answered answer={answer} lines={12}>
         {(people) =>
           people.length === 0 ? (
-            <Empty title="Nobody in this range" />
+            <Empty title="No people in this range" />
           ) : (
             <PeopleTable
               heads={['Browsers', 'Events', ...(attrID === undefined ? [] : [attributeName(attrID)]), 'First', 'Last']}

@@ -33,7 +33,7 @@ const Erase = ({ contact, close }: DialogProps) => {
   return (
     <Dialog title={`Erase ${name}?`} close={close}>
       <p>
-        The contact and all its events disappear at once and are deleted from the files afterwards.{' '}
+        The contact and all its events disappear immediately and are then deleted from the files.{' '}
         <strong>This cannot be undone.</strong> Its browsers become anonymous.
       </p>
       <form class="stacked" onSubmit={erase}>

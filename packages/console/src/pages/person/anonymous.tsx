@@ -23,7 +23,7 @@ export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
                 <a href={hrefOf('person', { contact: seen.contactUUID, user: null })}>a contact’s</a>.
               </>
             ) : (
-              'Nobody is known for its newest events.'
+              'Its newest events do not belong to a contact.'
             )}{' '}
             <Copyable text={userUUID} />
           </p>

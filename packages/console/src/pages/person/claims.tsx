@@ -23,15 +23,18 @@ const tones = { open: 'open', accepted: 'good', voided: 'bad' } as const;
 export const Claims = ({ claims, again }: { readonly claims: readonly Claim[]; readonly again: () => void }) => {
   if (claims.length === 0) return null;
   const accept = (claimID: string) =>
-    act(() => api.acceptClaim({ claimID }), { done: 'Accepted: the values are the contact’s own.', after: again });
+    act(() => api.acceptClaim({ claimID }), {
+      done: 'Claim accepted. Its values are now the contact’s own.',
+      after: again,
+    });
   const setVoid = (claimID: string, restore: boolean) =>
     act(() => api.voidClaim({ claimID, restore }), {
-      done: restore ? 'The claim counts again.' : 'The claim and its link are ignored now.',
+      done: restore ? 'The claim counts again.' : 'The claim and its link are now ignored.',
       undo: () => api.voidClaim({ claimID, restore: !restore }),
       after: again,
     });
   return (
-    <Card title={`Said in a browser · ${claims.length}`}>
+    <Card title={`Claims from browsers · ${claims.length}`}>
       <ul class="claims">
         {claims.map((claim) => {
           const { claimID, state, createdTime, userUUID } = claim;

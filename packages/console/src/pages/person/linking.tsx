@@ -88,10 +88,10 @@ export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) =>
       const { exists, linkID } = await api.linkUser({ userUUID, contactUUID });
       const name = nameOfPerson(contact);
       // Undoing must not take away a link that was there before.
-      if (exists) show({ text: `The browser is ${name}’s already.` });
+      if (exists) show({ text: `This browser already belongs to ${name}.` });
       else
         show({
-          text: `The browser is ${name}’s, with its anonymous history.`,
+          text: `This browser and its anonymous history now belong to ${name}.`,
           undo: () => act(() => api.voidLink({ linkID }), { done: 'Undone.' }),
         });
       go(hrefOf('person', { contact: contactUUID, user: null }));
@@ -107,7 +107,7 @@ export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) =>
       {isOpen && (
         <ContactChoice
           title="Whose browser is this?"
-          explains="From now on this browser is theirs, and so is what it did anonymously before. You can undo it."
+          explains="This browser, with its anonymous history, will belong to them. You can undo this."
           choose={link}
           close={() => setOpen(false)}
         />

@@ -19,7 +19,7 @@ export const AccountName = ({ of: { accountName } }: FieldOf) => {
         change: { accountName: name },
         undo: { accountName },
         shown: { accountName: name },
-        done: `The account is called “${name}” now.`,
+        done: `The account is now called “${name}”.`,
       });
   };
   return (
@@ -45,7 +45,7 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
       change: { accountTimezone: zone },
       undo: { accountTimezone },
       shown: { accountTimezone: zone },
-      done: `Days begin at midnight in ${zone} now.`,
+      done: `Days now start at midnight in ${zone}.`,
     });
   return (
     <Field
@@ -77,7 +77,7 @@ export const Currency = ({ of: { accountCurrency } }: FieldOf) => {
       change: { accountCurrency: code || null },
       undo: { accountCurrency: accountCurrency || null },
       shown: { accountCurrency: code },
-      done: code ? `Revenue is shown in ${code} now.` : 'Revenue is shown without a currency now.',
+      done: code ? `Revenue is now shown in ${code}.` : 'Revenue is now shown without a currency.',
     });
   return (
     <Field

@@ -78,11 +78,11 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
       <Answered answer={answer} lines={10}>
         {(entries) =>
           entries.length === 0 ? (
-            <Empty title={action ? 'Nobody has done this yet' : 'Nothing is logged yet'} />
+            <Empty title={action ? 'No entry for this action yet' : 'Nothing is logged yet'} />
           ) : (
             <Table
               label="Audit log, the newest first"
-              heads={['What', 'To what', 'By', 'When']}
+              heads={['Action', 'Subject', 'By', 'When']}
               more={more}
               rows={entries.map((entry) => ({
                 key: entry.auditID,

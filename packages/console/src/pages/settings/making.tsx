@@ -14,7 +14,7 @@ type Kind = Token['tokenKind'];
 const kinds: Readonly<Record<Kind, string>> = {
   browser: 'For the script tag of your pages. It is public: it sends events, and reads nothing of others.',
   viewer: 'For dashboards and reports. It is secret: it reads everything and changes nothing.',
-  editor: 'For programs that look after contacts and catalogues. It is secret: it changes these, and erases nothing.',
+  editor: 'For programs that manage contacts and catalogues. It is secret: it changes these, and erases nothing.',
   server: 'For your own servers. It is secret: it reads and changes everything, tokens included.',
 };
 
@@ -42,7 +42,7 @@ const MakeDialog = ({ made, close }: MakeProps & { readonly close: () => void })
     }
   };
   return (
-    <DialogForm title="Make a token" close={close} action="Make" submit={submit} problem={problem}>
+    <DialogForm title="Create a token" close={close} action="Create" submit={submit} problem={problem}>
       <fieldset class="kinds">
         <legend>Kind</legend>
         {(Object.keys(kinds) as Kind[]).map((each) => (
@@ -94,7 +94,7 @@ export const MakeToken = ({ made }: MakeProps) => {
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
-        Make a token …
+        Create a token …
       </button>
       {isOpen && <MakeDialog made={made} close={() => setOpen(false)} />}
     </>

@@ -15,7 +15,7 @@ export const NewToken = ({ made, close }: { readonly made: MadeToken; readonly c
     </button>
   );
   return (
-    <Card title={`The ${tokenKind} token ${tokenName && `“${tokenName}” `}is made`} class="new-token" tools={tools}>
+    <Card title={`New ${tokenKind} token${tokenName && ` “${tokenName}”`}`} class="new-token" tools={tools}>
       <div ref={place} tabIndex={-1}>
         {tokenKind === 'browser' ? (
           <p>It is public. Put it into the script tag of your pages.</p>

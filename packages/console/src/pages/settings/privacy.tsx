@@ -25,21 +25,24 @@ const choices: readonly Choice[] = [
     label: 'Detect browser, device and country',
     explains:
       'Events of browser tokens get the browser, the operating system, the kind of device and the country. The IP address and the User-Agent are not stored.',
-    done: ['New events get labels of the visitor.', 'New events get no labels. Stored events keep theirs.'],
+    done: [
+      'New events include browser, device and country.',
+      'New events no longer include browser, device or country. Stored events keep theirs.',
+    ],
   },
   {
     name: 'browserCatalogue',
     label: 'Let pages add new names',
     explains:
       'Profiles, tags and attributes that browser tokens use for the first time are added to the catalogue. Otherwise they are stored with the event or the claim only.',
-    done: ['Browser tokens add to the catalogue.', 'Browser tokens use only what the catalogue lists.'],
+    done: ['Pages can add new names.', 'Pages can no longer add new names.'],
   },
   {
     name: 'strict',
     label: 'Reject unknown names',
     explains:
       'An event or a contact with an ID that the catalogue does not list is refused, so that a mistyped ID is noticed.',
-    done: ['IDs that the catalogue does not list are refused.', 'IDs that the catalogue does not list are accepted.'],
+    done: ['Unknown names are now rejected.', 'Unknown names are now accepted.'],
   },
 ];
 

@@ -41,7 +41,7 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
   return (
     <Dialog title={`Revoke “${name}”?`} close={close}>
       <p>
-        The token stops working at once. {consequences[tokenKind]} <strong>This cannot be undone.</strong>
+        The token stops working immediately. {consequences[tokenKind]} <strong>This cannot be undone.</strong>
       </p>
       {sessions.length > 0 && <p>{sessionsInWords(sessions.length, sessions.some(isThisSession))}</p>}
       {(tokens.length > 0 || mayShare) && (

@@ -40,7 +40,7 @@ const Revoke = ({ link: { shareID, shareName }, after }: RevokeProps) => {
       {isOpen && (
         <Dialog title={`Revoke the link to “${shareName}”?`} close={close}>
           <p>
-            The link then says that it is not valid any more. <strong>This cannot be undone.</strong>
+            The link stops working. <strong>This cannot be undone.</strong>
           </p>
           <p class="dialog-actions">
             <button type="button" onClick={close}>
@@ -85,7 +85,7 @@ const Links = () => {
           ) : (
             <Table
               label="Share links"
-              heads={['Name', 'Page', 'Made by', 'Expires', 'Last used', '']}
+              heads={['Name', 'Page', 'Created by', 'Expires', 'Last used', '']}
               rows={shareLink.map(rowOf)}
             />
           )

@@ -71,7 +71,7 @@ const Service = () => {
               <dt>Proxy</dt>
               <dd>
                 {unknownProxy
-                  ? 'One forwards requests that TRUST_PROXY does not name: all visitors share one rate limit.'
+                  ? 'A proxy that TRUST_PROXY does not list forwards requests: all visitors share one rate limit.'
                   : 'No unlisted proxy detected.'}
               </dd>
             </div>

@@ -21,7 +21,7 @@ export const Tokens = () => {
       {made && <NewToken made={made} close={() => setMade(undefined)} />}
       <Card title={`Tokens · ${formatWhole(live.length)}`} tools={<MakeToken made={setMade} />} class="list">
         {live.length === 0 && (
-          <Empty title="No token works">
+          <Empty title="No active tokens">
             <p class="soft">Without a browser token, pages cannot send events.</p>
           </Empty>
         )}

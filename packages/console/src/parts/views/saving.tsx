@@ -41,7 +41,7 @@ export const SaveView = ({ taken, saved, close }: SaveViewProps) => {
         hint={
           isTaken
             ? 'A view has this name. This page takes its place.'
-            : 'Everybody in the account can open it. A range such as “Last 7 days” moves on.'
+            : 'Everyone in the account can open it. A range such as “Last 7 days” moves on.'
         }
       >
         {(attributes) => (

@@ -98,7 +98,7 @@ export const Share = ({ viewName, close }: ShareProps) => {
       title="Share this view"
       close={close}
       class="share"
-      action="Make the link"
+      action="Create link"
       submit={submit}
       problem={problem}
       isDisabled={isBusy || shared.length === 0}
@@ -127,7 +127,7 @@ export const Share = ({ viewName, close }: ShareProps) => {
         )}
       </Field>
       <div class="shown-to-others">
-        <p>Everybody with the link sees this without signing in, for “{rangeInWords()}”:</p>
+        <p>Anyone with the link sees this without signing in, for “{rangeInWords()}”:</p>
         <ul>
           {shared.map(({ part, title }) => (
             <li key={part}>{title}</li>

@@ -14,7 +14,7 @@ import { operationPaths, readText } from '../tools/service.ts';
 const day = 86_400_000;
 const november = { from: '2026-11-01', to: '2026-12-01' };
 const filter = { attrID: 'mail', is: 'ann@shop.example' };
-const ended = 'This link is not valid any more';
+const ended = 'This link is no longer valid';
 
 let folder: string;
 let reports: FakeReports;

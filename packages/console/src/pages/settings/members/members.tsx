@@ -29,7 +29,7 @@ const Team = () => {
       <Card title={`Team${listed ? ` · ${listed.length}` : ''}`} tools={<Invite invited={setInvited} />} class="list">
         {listed === undefined && <Skeleton lines={4} />}
         {listed?.length === 0 && (
-          <Empty title="Nobody signs in with a name yet">
+          <Empty title="No members yet">
             <p class="soft">
               Invite yourself and your colleagues: each gets a password or a passkey, and a role, and the audit log says
               who did what.

@@ -28,8 +28,8 @@ const RemoveDialog = ({ member, close }: { readonly member: Member; readonly clo
   return (
     <Dialog title={`Remove ${memberEmailaddress}?`} close={close}>
       <p>
-        Open sessions end at once. The audit log keeps what was done, without the name. To let the person in again,
-        invite them anew.
+        Open sessions end immediately. The audit log keeps their entries, without the name. To give access again, send a
+        new invitation.
       </p>
       <label class="choice-line">
         <input

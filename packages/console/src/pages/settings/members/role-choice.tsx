@@ -22,7 +22,7 @@ const RoleDialog = ({ member, close }: { readonly member: Member; readonly close
   return (
     <DialogForm title={`Role of ${memberEmailaddress}`} close={close} action="Change" submit={submit}>
       <RoleField chosen={role} choose={setRole} />
-      <p class="soft">It holds at once, in open sessions too.</p>
+      <p class="soft">It applies immediately, in open sessions too.</p>
     </DialogForm>
   );
 };

@@ -22,7 +22,7 @@ export const OwnPasskeys = () => {
     <Card title={`Your passkeys · ${listed.length}`} tools={hasPasskeys && <AddPasskey added={again} />} class="list">
       {listed.length === 0 ? (
         <Empty title="You have no passkey yet">
-          <p class="soft">With a passkey you sign in by fingerprint, face or PIN, and type nothing.</p>
+          <p class="soft">With a passkey, you sign in with your fingerprint, face or PIN and type nothing.</p>
         </Empty>
       ) : (
         <Table

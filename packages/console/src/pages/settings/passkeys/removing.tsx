@@ -17,7 +17,7 @@ const RemoveDialog = ({ passkey, removed, close }: RemoveProps & { readonly clos
   };
   return (
     <Dialog title={`Remove “${passkeyName}”?`} close={close}>
-      <p>It no longer signs you in. Your device offers it until you delete it there too. Open sessions go on.</p>
+      <p>It no longer signs you in. Your device offers it until you delete it there too. Open sessions continue.</p>
       <p class="dialog-actions">
         <button type="button" onClick={close}>
           Cancel

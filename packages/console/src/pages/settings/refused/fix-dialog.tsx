@@ -68,7 +68,9 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
       problem={problem}
       isDisabled={isBusy}
     >
-      <p class="soft">They were refused because {why}.</p>
+      <p class="soft">
+        {requests.length === 1 ? 'It was' : 'They were'} refused because {why}.
+      </p>
       {maxLength !== undefined && (
         <label>
           <input type="checkbox" checked={cuts} onChange={(event) => setCuts(event.currentTarget.checked)} /> Cut it to{' '}
@@ -88,7 +90,7 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
           </Field>
         ),
       )}
-      {paths.length === 0 && <p>They are sent again as they are: change what refused them first.</p>}
+      {paths.length === 0 && <p>They are sent again unchanged: first change the setting that refused them.</p>}
     </DialogForm>
   );
 };

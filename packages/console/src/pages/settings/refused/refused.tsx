@@ -19,8 +19,8 @@ import { allowAll, allowanceFor, discardAll, sendAll } from './sending.ts';
 /** What became of all that was refused, in words. */
 const sumOf = ({ evicted, erased, replayed }: RefusedPage['count']): string =>
   [
-    replayed > 0 && `${formatWhole(replayed)} carried out after a fix`,
-    evicted > 0 && `${formatWhole(evicted)} discarded, or replaced by later ones`,
+    replayed > 0 && `${formatWhole(replayed)} sent and stored after a fix`,
+    evicted > 0 && `${formatWhole(evicted)} discarded or replaced by later ones`,
     erased > 0 && `${formatWhole(erased)} removed with a contact`,
   ]
     .filter(Boolean)

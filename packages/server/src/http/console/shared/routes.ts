@@ -42,7 +42,7 @@ const endedPage = `<!doctype html>
 <style>${endedStyle}</style>
 </head>
 <body>
-<h1>This link is not valid any more</h1>
+<h1>This link is no longer valid</h1>
 <p>Ask the person who sent it to you for another one.</p>
 </body>
 </html>
