@@ -13,10 +13,14 @@ const WithPassword = () => (
   </>
 );
 
+/** Once, when it comes in the place of the other fields: they were before the button that has the focus. */
+const focus = (input: HTMLInputElement | null) => input?.focus();
+
 const WithToken = () => (
   <>
     <label for="token">Server token or viewer token</label>
     <input
+      ref={focus}
       id="token"
       name="tokenUUID"
       type="password"
@@ -37,9 +41,7 @@ const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
   byPassword ? (
     <details>
       <summary>I can’t sign in</summary>
-      <p>
-        An owner of the account can send you a new invitation in Settings, Team. So can this command on the server:
-      </p>
+      <p>An owner of the account can send you a new invitation in Settings, Team. So can this command on the server:</p>
       <pre>
         <code>npx firsthand user invite you@shop.example --role owner</code>
       </pre>

@@ -33,6 +33,20 @@ it('groups requests by their cause, in words, the newest first', () => {
   ]);
 });
 
+it('groups times in seconds, whose messages name the value', () => {
+  const inSeconds = (value: number) => ({
+    code: 'invalid_field' as const,
+    field: 'eventTime',
+    message: `\`eventTime\` is ${value}, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.`,
+  });
+  const [cause, ...others] = toCauses([
+    refused(1, inSeconds(1_795_896_801), {}),
+    refused(2, inSeconds(1_795_429_282), {}),
+  ]);
+  expect(others).toEqual([]);
+  expect(cause?.why).toBe('the time is in 1970. It looks like seconds; send milliseconds or ISO 8601.');
+});
+
 it('reads and replaces the value at the path of a field', () => {
   const request = { event: [{ eventID: 1 }, { eventID: 'two' }] };
   const path = pathOf('event[1].eventID');

@@ -60,7 +60,8 @@ export const whyOf = ({ code, field, message }: RefusedRequest['problem']): stri
   const name = nameOfField(field);
   const words = codeWords[code];
   if (words) return words(name);
-  const rest = message.replace(/^`[^`]*` /, '');
+  // A value in the message would make a cause of each.
+  const rest = message.replace(/^`[^`]*` /, '').replace(/^is \d+, a time in/, 'is in');
   const longer = /^must be at most ([\d,]+) characters/.exec(rest);
   if (longer) return `${name} is longer than ${longer[1]} characters`;
   return rest === message ? message : `${name} ${rest}`;
