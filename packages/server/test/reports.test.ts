@@ -280,7 +280,7 @@ describe('reports of a store', () => {
         }
         await agree(site);
       }),
-      { numRuns: runs(3, 3) },
+      { numRuns: runs(1, 3) },
     );
   });
 
