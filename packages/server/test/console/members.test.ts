@@ -244,13 +244,19 @@ it('counts nothing of a sign-in for whose hash there is no place', async () => {
     if (isHeld) await finished;
     return scryptSync(given, salt, length, options);
   });
-  scene = await openScene({ now: () => time, consoleOrigin, passwords: held });
+  let placesTaken = 0;
+  const matching: typeof held.matching = (...sent) => {
+    placesTaken += 1;
+    return held.matching(...sent);
+  };
+  scene = await openScene({ now: () => time, consoleOrigin, passwords: { ...held, matching } });
   try {
     await join();
     isHeld = true;
     const waiting = Array.from({ length: 10 }, (_, nth) =>
       signInFrom(`198.51.100.${nth}`, { emailaddress: `b${nth}@shop.example`, password }),
     );
+    await expect.poll(() => placesTaken).toBe(waiting.length);
     // More than the limits allow of one address.
     const refused = await Promise.all(Array.from({ length: 40 }, () => signInFrom('192.0.2.1', { password })));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
