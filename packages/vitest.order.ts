@@ -1,8 +1,13 @@
 /** In which order a tier runs its files: on a clean clone, vitest knows their sizes only, not how long they take. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those that take longest, so that none of them is begun last while other processors have nothing left to do. */
+/** Those that take longest, so that none of them is begun last while other processors have nothing left to do. The first take minutes. */
 const longest = [
+  'server/src/store/postgres/store.test.ts',
+  'server/test/faults/io-errors.test.ts',
+  'server/test/browsers/console/console.test.ts',
+  'server/test/browsers/console/hostile.test.ts',
+  'server/test/postgres/differential.test.ts',
   'server/src/store/sqlite/store.test.ts',
   'server/src/store/sqlite/erasure/erasing.property.test.ts',
   'server/src/reports/reports.property.test.ts',
@@ -20,14 +25,15 @@ const longest = [
   'server/src/store/sqlite/erasure/erasure-record.test.ts',
   'server/test/serving/failing.test.ts',
   'server/test/demo-stream.test.ts',
-  'server/test/postgres/differential.test.ts',
   'server/test/faults/postgres.test.ts',
-  'server/test/faults/io-errors.test.ts',
   'server/test/faults/kill.test.ts',
   'server/test/deploy/container.test.ts',
 ];
 
-const isLong = ({ moduleId }: TestSpecification): boolean => longest.some((path) => moduleId.endsWith(path));
+const rankOf = ({ moduleId }: TestSpecification): number => {
+  const rank = longest.findIndex((path) => moduleId.endsWith(path));
+  return rank === -1 ? longest.length : rank;
+};
 
 /**
  * Before the others: each has a process of its own. The others come after them without a break, because vitest ends the processes
@@ -40,8 +46,7 @@ export class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files);
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
     return sorted.sort(
-      (a, b) =>
-        groupOf(a) - groupOf(b) || Number(isAlone(b)) - Number(isAlone(a)) || Number(isLong(b)) - Number(isLong(a)),
+      (a, b) => groupOf(a) - groupOf(b) || Number(isAlone(b)) - Number(isAlone(a)) || rankOf(a) - rankOf(b),
     );
   }
 }

@@ -191,6 +191,6 @@ test('answers about any history as the model does', async () => {
         await ask(site, asked, numbers);
       }
     }),
-    { numRuns: runs(10, 40) },
+    { numRuns: runs(10, 20) },
   );
 });

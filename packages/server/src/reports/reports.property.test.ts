@@ -163,7 +163,7 @@ test('every report is that of the model, whatever happened between two askings, 
     fc.asyncProperty(history, question, async (lived, last) => {
       await check(await live(lived), last);
     }),
-    { numRuns: runs(3, 10) },
+    { numRuns: runs(3, 6) },
   );
   const questions = fc.sample(question, worlds.length);
   await restart();
@@ -177,14 +177,14 @@ test('every report is that of the model, whatever happened between two askings, 
 test('totals are those of the model where most events follow another one of their session', async () => {
   await fc.assert(
     fc.asyncProperty(busyHistory, async (lived) => void (await live(lived))),
-    { numRuns: runs(3, 10) },
+    { numRuns: runs(3, 6) },
   );
 });
 
 test('the first of many groups are those of the model', async () => {
   await fc.assert(
     fc.asyncProperty(crowdedHistory, async (lived) => void (await live(lived))),
-    { numRuns: runs(3, 10) },
+    { numRuns: runs(3, 6) },
   );
 });
 

@@ -281,6 +281,6 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
       expect(foundCounts).toEqual(expectedCounts);
       for (const { db } of [atOnce, later]) db.close();
     }),
-    { numRuns: runs(3, 25) },
+    { numRuns: runs(3, 15) },
   );
 });

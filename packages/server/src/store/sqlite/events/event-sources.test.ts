@@ -120,6 +120,6 @@ test('pages and repeats are the same with and without the list of active days', 
       expectPages(0);
       db.close();
     }),
-    { numRuns: runs(10, 60) },
+    { numRuns: runs(10, 30) },
   );
 });

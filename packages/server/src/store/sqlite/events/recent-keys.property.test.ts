@@ -294,6 +294,6 @@ test('an event that was answered is kept once, and known as sent for a week', ()
       for (const { db } of servers) db.close();
       rmSync(path);
     }),
-    { numRuns: runs(15, 60) },
+    { numRuns: runs(15, 30) },
   );
 });
