@@ -1,6 +1,6 @@
 /** Searches on PostgreSQL while many contacts wait to be indexed. */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day } from '../../../../test/fixtures/store.ts';
@@ -77,6 +77,30 @@ test('pages are the same while many contacts wait to be indexed', async () => {
   expect((await client.query('SELECT count(*) > 8000 AS many FROM contact_changed')).rows[0].many).toBe(true);
   await locking.end();
   expect(waiting).toEqual(indexed);
+});
+
+test('does not feed reports an erased contact that the index still lists', async () => {
+  const { contactUUID } = await site.server.createContact({
+    ...{ address: 'erased@example.com', userUUID: null, tags: ['short-lived'], time: site.time },
+  });
+  await expect.poll(isIndexed).toBe(true);
+  const readFed = async () => {
+    const conditions = [{ contactTagID: 'short-lived' }];
+    const { contacts } = await store.feedContacts({ account: site.account, conditions, beyond: null, most: 1_000 });
+    return contacts[0]?.length;
+  };
+  expect(await readFed()).toBe(1);
+  const locking = new pg.Client(databaseURL);
+  onTestFinished(() => locking.end());
+  await locking.connect();
+  await locking.query(`SELECT pg_advisory_lock(${lockKeys.maintenance} + ${site.account})`);
+  await site.erase(contactUUID);
+  expect(await isIndexed()).toBe(false);
+  expect(await readFed()).toBe(0);
+  await client.query(
+    'INSERT INTO contact_changed (account, contact) SELECT account, contact FROM contact, generate_series(1, 200) AS nth',
+  );
+  expect(await readFed()).toBe(0);
 });
 
 test('a change is done with whose number JavaScript cannot represent', async () => {
