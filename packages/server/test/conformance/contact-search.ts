@@ -415,6 +415,18 @@ export const describeContactSearch = (newSite: NewSite, open: Open): void => {
       expect([two.contacts.length, rest.contacts.length, rest.next]).toEqual([2, 1, null]);
     });
 
+    test('feeds reports no erased contact, even while the index lists it', async () => {
+      const other = await newSite();
+      const { contactUUID } = await other.server.createContact({
+        ...{ address: 'erased@example.com', userUUID: null, tags: ['vip'], time: other.time },
+      });
+      // The index is brought up to date meanwhile.
+      await wait(1_500);
+      expect(await readFedContacts(other, [{ contactTagID: 'vip' }], 100)).toEqual([[contactUUID]]);
+      await other.erase(contactUUID, other.time + 1);
+      expect(await readFedContacts(other, [{ contactTagID: 'vip' }], 100)).toEqual([[]]);
+    });
+
     test('finds what each contact says of itself, by every filter, order and size of page, over any past', async () => {
       const store = await open();
       onTestFinished(() => store.close());
