@@ -49,7 +49,7 @@ export const createSite = (): Site => {
   };
 };
 
-const mostText = 2_500;
+const maxTextCharacters = 2_500;
 
 /** What the search looks through. Places that the server fills in hold their defaults here. */
 export const searchEntries = ({ pages }: Site): SearchEntry[] =>
@@ -58,6 +58,6 @@ export const searchEntries = ({ pages }: Site): SearchEntry[] =>
       to: anchor === '' ? page.path : `${page.path}#${anchor}`,
       title: withDefaults(title),
       ...(anchor !== '' && { page: page.title }),
-      text: withDefaults(text).slice(0, mostText),
+      text: withDefaults(text).slice(0, maxTextCharacters),
     })),
   );

@@ -138,7 +138,7 @@ it('react.md: a visitor of the app has each navigation and event once, and is a 
 
 const ofNextjs =
   'nextjs.md: pages, their browser and their server log for one visitor, with the package and with the tag';
-// Its builds take longer than the rest of the tier. `npm run newcomer` follows it before a release.
+// Its builds take longer than the rest of the tier. Only `npm run newcomer` follows it.
 const itBeforeRelease = process.env.NEWCOMER === 'full' ? it : () => {};
 itBeforeRelease(ofNextjs, async () => {
   const { app, follow, visit, write, eventsOf } = await open();

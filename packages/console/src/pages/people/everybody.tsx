@@ -32,7 +32,7 @@ export const Everybody = () => {
     const { person, nextCursor } = await api.reportPeople({ ...request, limit, cursor }, { signal });
     return { entries: person, nextCursor };
   });
-  /** A count of people does not tell how many browsers each of them has. */
+  /** A count of people does not include how many browsers each has. */
   const readCount = async () => {
     if (usersAtLeast !== undefined) return undefined;
     const { usersAtLeast: _, sort: __, ...counted } = request;

@@ -36,7 +36,7 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
   const [isFixing, setFixing] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const all = requests.length > 1 ? ' all' : '';
-  const tell = ({ done, problem }: Awaited<ReturnType<typeof sendAll>>, verb: string) => {
+  const showResult = ({ done, problem }: Awaited<ReturnType<typeof sendAll>>, verb: string) => {
     const rest = problem && ` Others failed: ${problem}`;
     show({ text: `${formatWhole(done)} ${verb}.${rest}`, isProblem: done === 0 });
     again();
@@ -44,7 +44,7 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
   const run = async (work: (refused: typeof requests) => ReturnType<typeof sendAll>, verb: string) => {
     setBusy(true);
     try {
-      tell(await work(requests), verb);
+      showResult(await work(requests), verb);
     } catch (error) {
       show({ text: messageOf(error), isProblem: true });
     }
@@ -86,7 +86,7 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
         </button>
       </p>
       {isFixing && (
-        <FixDialog cause={cause} done={(outcome) => tell(outcome, 'stored')} close={() => setFixing(false)} />
+        <FixDialog cause={cause} done={(outcome) => showResult(outcome, 'stored')} close={() => setFixing(false)} />
       )}
     </li>
   );

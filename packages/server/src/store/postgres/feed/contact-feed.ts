@@ -30,12 +30,13 @@ export const feedContacts = async (db: AccountConnection, query: RequestOf<'feed
   );
   const where = valuesOf(rangeOfPart(beyond, last));
   const few = await readFewUnsure(db);
-  const [terms, times, unsure, changed] = await Promise.all([
+  const [terms, times, unsure] = await Promise.all([
     fed.terms.length === 0
       ? []
       : db.all<{ term: number; contacts: number[] }>(
           `SELECT term, jsonb_agg(contact) AS contacts FROM contact_term
-           WHERE account = $1 AND term = ANY ($6::bigint[]) AND ${inRange} GROUP BY term`,
+           WHERE account = $1 AND term = ANY ($6::bigint[]) AND ${inRange}
+             ${few ? '' : `AND NOT ${isUnsure('contact_term.contact')}`} GROUP BY term`,
           [...where, fed.terms],
         ),
     fed.needsTimes
@@ -52,15 +53,12 @@ export const feedContacts = async (db: AccountConnection, query: RequestOf<'feed
         : `SELECT contact FROM contact WHERE account = $1 AND ${inRange} AND ${isUnsure('contact.contact')}`,
       few ? [...where, few] : where,
     ),
-    few ??
-      db
-        .all<{ contact: number }>('SELECT DISTINCT contact FROM contact_changed WHERE account = $1', [account])
-        .then((rows) => rows.map(({ contact }) => contact)),
   ]);
   const byTerm = new Map(terms.map(({ term, contacts }) => [term, contacts]));
   const viewed = new Set([...unsure.map(({ contact }) => contact), ...fed.undecided(byTerm)]);
-  // An erased contact has no row any more, but its terms until it is indexed again.
-  fed.addIndexed(byTerm, new Map(times.map((each) => [each.contact, each])), new Set([...viewed, ...changed]));
+  // An erased contact has no row, but the index lists its terms until maintenance removes them.
+  const excluded = new Set([...viewed, ...(few ?? [])]);
+  fed.addIndexed(byTerm, new Map(times.map((each) => [each.contact, each])), excluded);
   const numbers = [...viewed];
   for (let from = 0; from < numbers.length; from += viewsPerStep) {
     const rows = await readContacts(db, numbers.slice(from, from + viewsPerStep));
