@@ -7,7 +7,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
+import { toFile } from '../../parts/csv.ts';
 import { EventLine, type LoggedEvent } from '../../parts/event-line.tsx';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { Empty, Problem, Skeleton } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 
@@ -64,6 +66,18 @@ const useStream = (isPaused: boolean) => {
   return { events, isRead, problem };
 };
 
+const fileOf = (events: readonly LoggedEvent[]) =>
+  toFile(
+    ['time', 'event', 'user', 'contact', 'attributes as JSON'],
+    events.map(({ eventTime, eventName, userUUID, contactUUID, eventAttrArray }) => [
+      eventTime,
+      eventName,
+      userUUID,
+      contactUUID,
+      JSON.stringify(Object.fromEntries(eventAttrArray.map(({ attrID, attrValue }) => [attrID, attrValue]))),
+    ]),
+  );
+
 export const LiveEvents = () => {
   const [isPaused, setPaused] = useState(false);
   const { events, isRead, problem } = useStream(isPaused);
@@ -79,6 +93,7 @@ export const LiveEvents = () => {
         );
   const tools = (
     <>
+      <SaveFile title="Live events" read={() => fileOf(shown)} />
       <input
         type="search"
         aria-label="Show events with this text"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoggedEvent } from '../../parts/event-line.tsx';
-import { browsersOf, type Link, numbersOf, toHistory, toSessions, toTurns } from './history.ts';
+import { browsersOf, type Link, numbersOf, reachesBack, toHistory, toSessions, toTurns } from './history.ts';
 
 const minute = 60_000;
 const at = (minutes: number): string => new Date(minutes * minute).toISOString();
@@ -51,6 +51,16 @@ describe('turns', () => {
   it('recognize a browser that was linked to a contact that is part of this one now', () => {
     expect(toTurns([link('1', 0, 'merged into ann')])).toMatchObject([{ isRecognition: true }]);
   });
+});
+
+it('knows once all events are read that a link reaches back to none', () => {
+  const [turn] = toTurns([link('1', 5, 'ann')]);
+  if (!turn) throw new Error('no turn');
+  const reached = { ...event('a', 0), why: { rule: 'reached back', verified: true } } as LoggedEvent;
+  const ofPhone = { ...reached, userUUID: 'phone' };
+  expect(reachesBack(turn, toSessions([reached]), true)).toBe(true);
+  expect(reachesBack(turn, toSessions([event('a', 0), ofPhone]), true)).toBe(false);
+  expect(reachesBack(turn, toSessions([]), false)).toBe(true);
 });
 
 it('shows no turn before the oldest event that was read, until all are', () => {

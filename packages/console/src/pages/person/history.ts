@@ -82,6 +82,13 @@ export const toHistory = (
   return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
 };
 
+/** Whether a link reaches back to events of its browser. While not all events are read, it may. */
+export const reachesBack = ({ link }: Turn, sessions: readonly Session[], isWhole: boolean): boolean =>
+  !isWhole ||
+  sessions.some(
+    ({ userUUID, events }) => userUUID === link.userUUID && events.some(({ why }) => why?.rule === 'reached back'),
+  );
+
 /** A number for each browser that was ever linked to the person: 1 for the one that was linked first. */
 export const numbersOf = (links: readonly Link[]): ReadonlyMap<string, number> => {
   const browsers = new Set(links.map(({ userUUID }) => userUUID));

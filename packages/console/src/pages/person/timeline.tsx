@@ -12,7 +12,7 @@ import { formatLength, formatTime, formatWhole } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import { BrowserMark } from './browser-mark.tsx';
-import { type MergeTurn, type Session, type Turn, timeOf, toHistory, toSessions } from './history.ts';
+import { type MergeTurn, reachesBack, type Session, type Turn, timeOf, toHistory, toSessions } from './history.ts';
 import { MergeMark } from './merge-mark.tsx';
 import { TurnMark } from './turn-mark.tsx';
 
@@ -82,7 +82,9 @@ export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
     >
       <Answered answer={answer} lines={10}>
         {(events) => {
-          const entries = toHistory(toSessions(events), turns, more === undefined);
+          const isWhole = more === undefined;
+          const sessionList = toSessions(events);
+          const entries = toHistory(sessionList, turns, isWhole);
           if (entries.length === 0) return <Empty title="No events yet" />;
           let sessions = 0;
           const parts: ComponentChildren[] = [];
@@ -109,7 +111,14 @@ export const Timeline = ({ of, turns, again, version }: TimelineProps) => {
               );
             }
             if (entry.kind === 'turn')
-              parts.push(<TurnMark key={`turn ${entry.link.linkID}`} turn={entry} after={again} />);
+              parts.push(
+                <TurnMark
+                  key={`turn ${entry.link.linkID}`}
+                  turn={entry}
+                  hasHistory={reachesBack(entry, sessionList, isWhole)}
+                  after={again}
+                />,
+              );
             else if (entry.kind === 'merge')
               parts.push(<MergeMark key={`merge ${entry.merge.contactUUID}`} turn={entry} after={again} />);
             else {

@@ -8,12 +8,18 @@ import type { Turn } from './history.ts';
 import { useSeen } from './seen.tsx';
 import { setIgnored } from './unlinking.tsx';
 
-const wordsOf = ({ isRecognition, link: { voided } }: Turn): string =>
-  voided
-    ? 'This link does not count'
-    : isRecognition
-      ? 'Recognized: this browser’s anonymous history now belongs to this person'
-      : 'This browser was linked again';
+interface TurnMarkProps {
+  readonly turn: Turn;
+  /** Whether anonymous events of the browser became the person's. */
+  readonly hasHistory: boolean;
+  readonly after: () => unknown;
+}
+
+const wordsOf = ({ turn: { isRecognition, link }, hasHistory }: TurnMarkProps): string => {
+  if (link.voided) return 'This link does not count';
+  if (!isRecognition) return 'This browser was linked again';
+  return `Recognized: this browser${hasHistory ? '’s anonymous history' : ''} now belongs to this person`;
+};
 
 /** Which browser it is, where no list says so any more. */
 const Device = ({ userUUID }: { readonly userUUID: string }) => {
@@ -24,14 +30,15 @@ const Device = ({ userUUID }: { readonly userUUID: string }) => {
 const Basis = ({ verified }: { readonly verified: boolean }) =>
   verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed in the browser</Badge>;
 
-export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after: () => unknown }) => {
-  const { link, isRecognition } = turn;
+export const TurnMark = (props: TurnMarkProps) => {
+  const { after } = props;
+  const { link, isRecognition } = props.turn;
   const { userUUID, linkTime, verified, voided } = link;
   return (
     <li class={`turn${isRecognition ? ' turn-recognition' : ''}${voided ? ' turn-voided' : ''}`}>
       <div>
         <p>
-          <At time={linkTime} /> <strong>{wordsOf(turn)}</strong>
+          <At time={linkTime} /> <strong>{wordsOf(props)}</strong>
         </p>
         <p class="soft">
           <BrowserMark userUUID={userUUID} /> {voided && <Device userUUID={userUUID} />}

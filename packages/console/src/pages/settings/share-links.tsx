@@ -3,8 +3,10 @@ import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
+import { toFile } from '../../parts/csv.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act } from '../../parts/notices.tsx';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { Ago, Badge, Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { account, mayChange } from '../../reading/account.ts';
@@ -56,6 +58,19 @@ const Revoke = ({ link: { shareID, shareName }, after }: RevokeProps) => {
   );
 };
 
+const fileOf = (links: readonly ShareLink[]) =>
+  toFile(
+    ['name', 'page', 'created by', 'created', 'expires', 'last used'],
+    links.map((link) => [
+      link.shareName,
+      pageNames[link.viewPage],
+      makerOf(link),
+      link.createdTime,
+      link.expiresTime,
+      link.lastUsedTime,
+    ]),
+  );
+
 const Links = () => {
   const answer = useAnswer('share links', (signal) => api.listShareLinks({}, { signal }));
   const links = answer.value?.shareLink;
@@ -75,7 +90,11 @@ const Links = () => {
     ],
   });
   return (
-    <Card title={`Share links${links ? ` · ${links.length}` : ''}`} class="list">
+    <Card
+      title={`Share links${links ? ` · ${links.length}` : ''}`}
+      tools={links && <SaveFile title="Share links" read={() => fileOf(links)} />}
+      class="list"
+    >
       <Answered answer={answer} lines={4}>
         {({ shareLink }) =>
           shareLink.length === 0 ? (

@@ -1,6 +1,8 @@
 /** Tokens: those that work, the sessions of the console, and those that have ended. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
+import { toFile } from '../../parts/csv.ts';
+import { SaveFile } from '../../parts/save-csv.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { account } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
@@ -8,8 +10,24 @@ import { type MadeToken, MakeToken } from './making.tsx';
 import { NewToken } from './new-token.tsx';
 import { OwnersOnly } from './owners-only.tsx';
 import { Sessions } from './sessions.tsx';
-import { toLists } from './token-list.ts';
+import { nameOfActor, nameOfToken, type Token, toLists } from './token-list.ts';
 import { TokenTable } from './token-table.tsx';
+
+/** Without tokenUUID: a list of the tokens that work is not a file to pass on. */
+const fileOf = (listed: readonly Token[], all: readonly Token[]) =>
+  toFile(
+    ['token ID', 'name', 'kind', 'created', 'created by', 'last used', 'expires', 'revoked'],
+    listed.map((token) => [
+      token.tokenID,
+      nameOfToken(token),
+      token.tokenKind,
+      token.createdTime,
+      nameOfActor(token.createdBy, all),
+      token.lastUsedTime,
+      token.expiresTime,
+      token.revokedTime,
+    ]),
+  );
 
 export const Tokens = () => {
   const [made, setMade] = useState<MadeToken | undefined>(undefined);
@@ -19,7 +37,16 @@ export const Tokens = () => {
   return (
     <div class="settings">
       {made && <NewToken made={made} close={() => setMade(undefined)} />}
-      <Card title={`Tokens · ${formatWhole(live.length)}`} tools={<MakeToken made={setMade} />} class="list">
+      <Card
+        title={`Tokens · ${formatWhole(live.length)}`}
+        tools={
+          <>
+            <SaveFile title="Tokens" read={() => fileOf([...live, ...ended], tokens)} />
+            <MakeToken made={setMade} />
+          </>
+        }
+        class="list"
+      >
         {live.length === 0 && (
           <Empty title="No active tokens">
             <p class="soft">Without a browser token, pages cannot send events.</p>

@@ -211,6 +211,7 @@ it('the catalogue, the segments, the settings', async () => {
   await settled(page);
   expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
   await isHarmlessWide(page, 'tokens');
+  isHarmlessCSV(await savedCSV(page), 'tokens');
   for (const nth of [0, 19, 48, 75]) {
     await page
       .getByRole('button', { name: /^Revoke / })

@@ -1,6 +1,8 @@
 /** The people who may sign in to the console, and those who are invited. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../../parts/card.tsx';
+import { toFile } from '../../../parts/csv.ts';
+import { SaveFile } from '../../../parts/save-csv.tsx';
 import { Ago, Badge, Empty, Skeleton } from '../../../parts/small.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { isOwner } from '../../../reading/account.ts';
@@ -19,6 +21,19 @@ const State = ({ member: { joinedTime, signedInTime, invitationExpiresTime } }: 
   return signedInTime === undefined ? <>never</> : <Ago time={signedInTime} />;
 };
 
+const fileOf = (listed: readonly Member[]) =>
+  toFile(
+    ['name', 'email', 'role', 'joined', 'last signed in', 'passkeys'],
+    listed.map((member) => [
+      member.memberName,
+      member.memberEmailaddress,
+      member.memberRole,
+      member.joinedTime,
+      member.signedInTime,
+      member.passkeys,
+    ]),
+  );
+
 const Team = () => {
   const [invited, setInvited] = useState<Invited | undefined>(undefined);
   if (!isOwner.value) return <OwnersOnly title="Team" what="who may sign in" />;
@@ -26,7 +41,16 @@ const Team = () => {
   return (
     <>
       {invited && <InvitationLink invited={invited} close={() => setInvited(undefined)} />}
-      <Card title={`Team${listed ? ` · ${listed.length}` : ''}`} tools={<Invite invited={setInvited} />} class="list">
+      <Card
+        title={`Team${listed ? ` · ${listed.length}` : ''}`}
+        tools={
+          <>
+            {listed && <SaveFile title="Team" read={() => fileOf(listed)} />}
+            <Invite invited={setInvited} />
+          </>
+        }
+        class="list"
+      >
         {listed === undefined && <Skeleton lines={4} />}
         {listed?.length === 0 && (
           <Empty title="No members yet">
