@@ -1,6 +1,6 @@
 /** Fills a store through its interface, as fast as it accepts data. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { Refusal } from '../src/refusal.ts';
+import { Refusal } from '../src/shared/refusal.ts';
 import type { Asker, NewContact, NewEvent, Store } from '../src/store/store.ts';
 import { contactAddress, contactName, userName } from './visits.ts';
 

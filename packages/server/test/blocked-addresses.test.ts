@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { describe, expect, it } from 'vitest';
-import { trackerFolder } from '../src/built-folders.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { welcome } from '../src/demo/welcome.ts';
+import { folderOf } from '../src/http/script-tag.ts';
 import { trackerRoutes } from '../src/http/tracker-script.ts';
-import { folderOf } from '../src/script-tag.ts';
+import { trackerFolder } from '../src/shared/built-folders.ts';
 import { blockedWays } from './fixtures/blocker.ts';
 import { firsthand, temporaryDatabase } from './fixtures/command.ts';
 import { guideFiles } from './fixtures/documents/guides.ts';

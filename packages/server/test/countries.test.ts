@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { BadConfiguration } from '../src/config.ts';
+import { BadConfiguration } from '../src/config/config.ts';
 import { temporaryFolder } from './fixtures/command.ts';
 import { mmdb } from './fixtures/mmdb.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { inlineScriptSource, scriptTag } from '../src/script-tag.ts';
+import { inlineScriptSource, scriptTag } from '../src/http/script-tag.ts';
 import { blocksOf, guideFiles, guides, runBlock, testOf } from './fixtures/documents/guides.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 

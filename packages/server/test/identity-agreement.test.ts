@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { followMerges } from '../src/identity/merges.ts';
 import { why } from '../src/identity/ownership.ts';
-import { Refusal } from '../src/refusal.ts';
+import { Refusal } from '../src/shared/refusal.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store, StoredEvent } from '../src/store/store.ts';
 import { arrangement, newDatabaseURL } from './fixtures/database.ts';

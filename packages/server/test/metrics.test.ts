@@ -4,8 +4,8 @@ import { errors } from '@firsthand/contract/errors';
 import { operationNames } from '@firsthand/contract/operations';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { createTraffic } from '../src/http/traffic.ts';
 import { createMetrics } from '../src/serving/metrics.ts';
-import { createTraffic } from '../src/traffic.ts';
 import { temporaryDatabase } from './fixtures/command.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 

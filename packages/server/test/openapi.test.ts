@@ -9,7 +9,7 @@ import { type Operation, type OperationName, operationNames, operations } from '
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Refusal } from '../src/refusal.ts';
+import { Refusal } from '../src/shared/refusal.ts';
 import type { Store } from '../src/store/store.ts';
 import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 import { makeContact, newAddress, newUserUUID, smallestInput } from './fixtures/requests.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { type Quota, startQuota } from '../src/quota.ts';
+import { type Quota, startQuota } from '../src/http/access/quota.ts';
 import { newAddress } from './fixtures/requests.ts';
 import { openScene, type Scene } from './fixtures/scene.ts';
 

@@ -9,7 +9,7 @@ import { limits } from '@firsthand/contract/limits';
 import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as z from 'zod';
-import { readConfig, settings } from '../src/config.ts';
+import { readConfig, settings } from '../src/config/config.ts';
 import { parseAddress } from '../src/identity/address.ts';
 import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createReplay } from '../src/http/refused/replay.ts';
-import { Refusal } from '../src/refusal.ts';
+import { Refusal } from '../src/shared/refusal.ts';
 import type { RefusedRequest, Store } from '../src/store/store.ts';
 import { makeContact, newAddress, newUserUUID } from './fixtures/requests.ts';
 import { type Answer, type Fields, noRateLimits, openScene, type Scene } from './fixtures/scene.ts';

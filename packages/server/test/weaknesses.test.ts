@@ -10,15 +10,17 @@ it.each([...Object.entries(http), ...Object.entries(store)])('%s fits the source
 });
 
 it('names a weakness that no longer fits, its file and its text', () => {
-  const file = 'log.ts';
+  const file = 'logging/log.ts';
   const failing = (change: { file?: string; from: string; to?: string; times?: number }) => () =>
     changedFiles('weakened', [{ file, to: '', ...change }]);
   expect(failing({ file: 'logs.ts', from: 'scrub' })).toThrow('weakened: there is no src/logs.ts to change "scrub" in');
-  expect(failing({ from: 'no such text' })).toThrow('weakened: src/log.ts holds "no such text" 0 times, expected 1');
+  expect(failing({ from: 'no such text' })).toThrow(
+    'weakened: src/logging/log.ts holds "no such text" 0 times, expected 1',
+  );
   expect(failing({ from: 'import', times: 1 })).toThrow(
-    /^weakened: src\/log\.ts holds "import" \d+ times, expected 1$/,
+    /^weakened: src\/logging\/log\.ts holds "import" \d+ times, expected 1$/,
   );
   expect(failing({ from: 'hooks: {', to: 'hooks: {{' })).toThrow(
-    /^weakened: src\/log\.ts cannot be parsed with "hooks: \{\{": .*src\/log\.ts:\d+/s,
+    /^weakened: src\/logging\/log\.ts cannot be parsed with "hooks: \{\{": .*src\/logging\/log\.ts:\d+/s,
   );
 });

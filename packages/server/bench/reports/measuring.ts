@@ -1,7 +1,7 @@
 /** Times reports and what they are compared with, in turns. */
 
-import { Refusal } from '../../src/refusal.ts';
 import type { FiledReports } from '../../src/reports/reports.ts';
+import { Refusal } from '../../src/shared/refusal.ts';
 import { cpuSeconds } from '../processes/process.ts';
 import type { Row } from '../question.ts';
 import { ratio, whole } from '../table.ts';

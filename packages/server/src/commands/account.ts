@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { hasScriptTag, inlineScriptSource, ownPathAdvice, scriptTag } from '../script-tag.ts';
+import { hasScriptTag, inlineScriptSource, ownPathAdvice, scriptTag } from '../http/script-tag.ts';
 import type { Store } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';

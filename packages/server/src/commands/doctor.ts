@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { trackerFolder } from '../built-folders.ts';
+import { trackerFolder } from '../shared/built-folders.ts';
 import type { Finding } from '../store/doctor-findings.ts';
 import { addDatabase, type DatabaseOptions, databaseURLOf } from './shared/database.ts';
 import { addSettings, settingsOf } from './shared/flags.ts';

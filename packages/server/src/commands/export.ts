@@ -29,7 +29,7 @@ async function* pagesOf(store: Store, account: number): AsyncGenerator<readonly 
 const exportEvents = (folder: string, options: ExportOptions): Promise<void> =>
   withStore(options, async (store) => {
     const account = (await accountOf(store, options)) as number;
-    const { writeParquet } = await import('../parquet-files.ts').catch((cause) => {
+    const { writeParquet } = await import('./shared/parquet-files.ts').catch((cause) => {
       throw new Error('the optional dependency @duckdb/node-api is needed, and is not installed', { cause });
     });
     const { files, events } = await writeParquet(resolve(folder), pagesOf(store, account));

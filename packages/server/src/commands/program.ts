@@ -1,6 +1,6 @@
 /** The `firsthand` program. Each noun has a file beside this one, which is loaded when the noun is used: `firsthand --help` loads none. */
 import { Command, CommanderError } from 'commander';
-import { version } from '../version.ts';
+import { version } from '../shared/version.ts';
 import { exitCodeOf, explain } from './shared/command-errors.ts';
 import { printComplaint, printLine } from './shared/printing.ts';
 
@@ -51,7 +51,7 @@ const nouns = [
 
 /** Sets the variables of an environment file that are not set. `firsthand setup` makes the file where there is none. */
 const readSettingsFrom = async (file: string, noun: string): Promise<void> => {
-  const { readEnvironmentFile } = await import('../environment-file.ts');
+  const { readEnvironmentFile } = await import('../config/environment-file.ts');
   const variables = readEnvironmentFile(file, { optional: noun === 'setup' });
   for (const [name, value] of Object.entries(variables)) process.env[name] ||= value;
 };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type Config, findMisspelledSettings, readConfig, type SettingName, settings } from '../config.ts';
+import { type Config, findMisspelledSettings, readConfig, type SettingName, settings } from '../config/config.ts';
 import { followParent, isBelowNpm } from '../serving/parent-process.ts';
-import { version } from '../version.ts';
+import { version } from '../shared/version.ts';
 import { addSettings, flagsOf } from './shared/flags.ts';
 import { printLine } from './shared/printing.ts';
 
@@ -23,7 +23,7 @@ export const define = (command: Command): void => {
 const run = async (config: Config, demo: boolean): Promise<void> => {
   // With the demo, log lines about the start would disturb the welcome in the terminal.
   const level = config.logLevel ?? (demo ? 'warn' : 'info');
-  const [{ serve }, { createLog }] = await Promise.all([import('../serving/serve.ts'), import('../log.ts')]);
+  const [{ serve }, { createLog }] = await Promise.all([import('../serving/serve.ts'), import('../logging/log.ts')]);
   const log = createLog(level);
   log.info({ version, node: process.versions.node }, 'starting');
   for (const warning of findMisspelledSettings(process.env)) log.warn(warning);

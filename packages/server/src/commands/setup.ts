@@ -14,7 +14,13 @@ import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { parseOrigin } from '@firsthand/contract/origins';
 import { type Command, Option } from 'commander';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
+import { parseEnvironmentFile, setInEnvironmentFile } from '../config/environment-file.ts';
+import { parseAddress } from '../identity/address.ts';
+import type { Store } from '../store/store.ts';
+import { accountFrom, tagLines } from './account.ts';
+import { WrongUsage } from './shared/command-errors.ts';
+import { chosenAccount, withStore } from './shared/database.ts';
 import {
   environmentTemplate,
   proxySnippets,
@@ -23,13 +29,7 @@ import {
   unitText,
   type WebServer,
   webServers,
-} from '../deploy-files.ts';
-import { parseEnvironmentFile, setInEnvironmentFile } from '../environment-file.ts';
-import { parseAddress } from '../identity/address.ts';
-import type { Store } from '../store/store.ts';
-import { accountFrom, tagLines } from './account.ts';
-import { WrongUsage } from './shared/command-errors.ts';
-import { chosenAccount, withStore } from './shared/database.ts';
+} from './shared/deploy-files.ts';
 import { jsonFlag } from './shared/flags.ts';
 import { invitationLines, inviteMember } from './shared/invitations.ts';
 import { printComplaint, printJSON, printLine } from './shared/printing.ts';

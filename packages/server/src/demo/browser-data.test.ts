@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newDatabaseURL } from '../../test/fixtures/database.ts';
 import { newContact, newEvent } from '../../test/fixtures/store.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
 import { openStore } from '../store/open.ts';
 import type { Asker, Store } from '../store/store.ts';
 import { openDemoAccount } from './account.ts';

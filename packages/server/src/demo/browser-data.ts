@@ -1,5 +1,5 @@
 /** Reads what the service stores about one browser, for the demo page. */
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
 import type { Asker, ClaimDetail, Store } from '../store/store.ts';
 
 const mostEvents = 50;

@@ -1,6 +1,6 @@
 /** The demo: a shop page with the script tag, and a panel that shows what the service stores about this browser. */
 import type { Hono } from 'hono';
-import type { PagePaths } from '../script-tag.ts';
+import type { PagePaths } from '../http/script-tag.ts';
 import { type DemoAccount, openDemoAccount } from './account.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { createPage } from './page.ts';

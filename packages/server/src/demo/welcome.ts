@@ -1,5 +1,5 @@
 /** The text that `firsthand serve --demo` prints. */
-import { ownPathAdvice, type PagePaths, scriptTag } from '../script-tag.ts';
+import { ownPathAdvice, type PagePaths, scriptTag } from '../http/script-tag.ts';
 import { demoAccountName } from './account.ts';
 import type { Demo } from './demo.ts';
 

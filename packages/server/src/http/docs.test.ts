@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openScene, type Scene } from '../../test/fixtures/scene.ts';
-import type { AppOptions } from '../app.ts';
-import { scriptTag } from '../script-tag.ts';
+import type { AppOptions } from './app.ts';
 import { hasDocs } from './docs.ts';
+import { scriptTag } from './script-tag.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'docs-'));
 const style = 'body { margin: 0 }'.repeat(20);

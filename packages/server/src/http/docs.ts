@@ -1,9 +1,9 @@
 /** Serves the documentation that `packages/docs` has built, with the address and the paths of this server filled in. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { folderOf, hasScriptTag, type PagePaths, scriptTag } from '../script-tag.ts';
 import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from './built-pages.ts';
 import type { Route } from './routes.ts';
+import { folderOf, hasScriptTag, type PagePaths, scriptTag } from './script-tag.ts';
 import { staticRoute } from './static-file.ts';
 
 export interface DocsFiles {

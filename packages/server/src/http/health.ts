@@ -1,7 +1,7 @@
 /** Routes for monitoring: the liveness and the readiness of the server. */
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
+import { version } from '../shared/version.ts';
 import type { Store } from '../store/store.ts';
-import { version } from '../version.ts';
 import { jsonAnswer } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 

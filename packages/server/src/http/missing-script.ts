@@ -1,7 +1,8 @@
 /** Answers a wrong path of the script: a JSON error there would show as ERR_BLOCKED_BY_ORB, which looks like an ad blocker. */
-import type { PagePaths } from '../script-tag.ts';
+
 import { headersOf } from './answers/answers.ts';
 import type { Route } from './routes.ts';
+import type { PagePaths } from './script-tag.ts';
 
 /** Whether a request for an unknown path is probably one for the script. The console and the documentation load scripts of their own. */
 export const isForScript = (method: string, path: string): boolean =>

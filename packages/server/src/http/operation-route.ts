@@ -4,7 +4,7 @@ import { type Checked, check, refuseUnknown } from '@firsthand/contract/checking
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, isRead, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
 import type { Access, KeptOperation, NewRefusedRequest, Store } from '../store/store.ts';
 import { proofOf } from './access/authentication.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';

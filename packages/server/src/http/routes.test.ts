@@ -6,7 +6,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newAddress, newUserUUID } from '../../test/fixtures/requests.ts';
 import { noRateLimits, openScene, type Scene } from '../../test/fixtures/scene.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
 import type { Store } from '../store/store.ts';
 
 const open: { close(): unknown }[] = [];

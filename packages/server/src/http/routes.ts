@@ -3,12 +3,12 @@ import { RequestError } from '@hono/node-server';
 import type { Context, Handler } from 'hono';
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
-import { Refusal } from '../refusal.ts';
-import { createTraffic, type Traffic } from '../traffic.ts';
+import { Refusal } from '../shared/refusal.ts';
 import type { SpendRefusal } from './access/refusal-budget.ts';
 import { type Exchange, emptyAnswer, refusalAnswer } from './answers/answers.ts';
 import { preflightHeaders } from './answers/cors.ts';
 import { createToRefusal } from './answers/to-refusal.ts';
+import { createTraffic, type Traffic } from './traffic.ts';
 
 export interface Route {
   /** GET includes HEAD. */

@@ -1,8 +1,8 @@
 /** Serves the tracker's script and the other files of its build, compressed at build time. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { folderOf } from '../script-tag.ts';
 import type { Route } from './routes.ts';
+import { folderOf } from './script-tag.ts';
 import { type Form, formsOf, staticRoute } from './static-file.ts';
 
 const formsRoute = (forms: readonly Form[], cacheControl: string, contentType: string): Route =>

@@ -4,7 +4,7 @@
  * one that was logged later. So an estimate is used for all requests of a browser until no plausible transit time explains the
  * difference (decisions/0004).
  */
-import { BoundedMap } from '../bounded-map.ts';
+import { BoundedMap } from '../shared/bounded-map.ts';
 
 /** The longest plausible transit time. A tracker gives up a request after 15 s, but a proxy may still deliver it later. */
 const longestMilliseconds = 60_000;

@@ -1,8 +1,8 @@
 /** Answers reports: brings the engine up to date with the store, then asks it. */
 import { readdir } from 'node:fs/promises';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
+import { createTurns } from '../shared/turns.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
-import { createTurns } from '../turns.ts';
 import { createEngineProcess, Forgotten, Interrupted, OutOfMemory } from './engine-process.ts';
 import { followFeed } from './following.ts';
 import type { AnswerTo, AskOptions, Question, Reported, Reports } from './questions.ts';

@@ -4,10 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
-import { consoleFolder, docsFolder, trackerFolder } from '../built-folders.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createConnectionShares } from '../http/access/connection-shares.ts';
+import { startQuota } from '../http/access/quota.ts';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
 import { createTokenUse } from '../http/access/token-use.ts';
 import { hasConsole } from '../http/console/pages.ts';
@@ -15,10 +15,10 @@ import { createSignInCodes } from '../http/console/sign-in-codes.ts';
 import { hasDocs } from '../http/docs.ts';
 import type { MetricsAccess } from '../http/metrics.ts';
 import { createFailed } from '../http/routes.ts';
-import { startQuota } from '../quota.ts';
+import type { Traffic } from '../http/traffic.ts';
 import type { Reports } from '../reports/questions.ts';
+import { consoleFolder, docsFolder, trackerFolder } from '../shared/built-folders.ts';
 import type { Store } from '../store/store.ts';
-import type { Traffic } from '../traffic.ts';
 import { createFirstAccount } from './first-account.ts';
 import { mostConnections } from './most-connections.ts';
 import { rootURL } from './root-url.ts';
@@ -86,7 +86,7 @@ export interface Application {
 /** Loads the application's modules, with or without the demo page, and returns the function that makes the application. */
 export const loadApplication = async (withDemo: boolean) => {
   const [{ createApp }, demoPage, sampleShop] = await Promise.all([
-    import('../app.ts'),
+    import('../http/app.ts'),
     withDemo ? import('../demo/demo.ts') : undefined,
     withDemo ? import('../sample-shop/on-request.ts') : undefined,
   ]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mmdb } from '../../test/fixtures/mmdb.ts';
-import { BadConfiguration } from '../config.ts';
+import { BadConfiguration } from '../config/config.ts';
 import { openCountries } from './countries.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type CountryResponse, Reader } from 'mmdb-lib';
-import { BadConfiguration } from '../config.ts';
+import { BadConfiguration } from '../config/config.ts';
 
 /** The record of an address: as MaxMind and DB-IP write it, or as ip-location-db does. */
 type CountryRecord = Partial<Pick<CountryResponse, 'country'>> & { readonly country_code?: unknown };

@@ -4,12 +4,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, type Metric, type MetricType, Registry } from 'prom-client';
-import type { Config } from '../config.ts';
-import type { Distribution } from '../distribution.ts';
+import type { Config } from '../config/config.ts';
 import { type MetricsAccess, metricsType } from '../http/metrics.ts';
+import type { Traffic } from '../http/traffic.ts';
 import type { ReportsMeasures } from '../reports/reports.ts';
+import type { Distribution } from '../shared/distribution.ts';
 import type { Store } from '../store/store.ts';
-import type { Traffic } from '../traffic.ts';
 import { listen } from './listening.ts';
 
 type Labels = Readonly<Record<string, string | number>>;

@@ -1,8 +1,8 @@
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
-import { BadConfiguration } from '../config.ts';
+import { BadConfiguration } from '../config/config.ts';
 import { hashToken, newToken } from '../ingest/token.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
 import type { Store } from '../store/store.ts';
 
 /**

@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import { repeat } from '../repeat.ts';
+import type { Config } from '../config/config.ts';
 import type { FiledReports } from '../reports/reports.ts';
+import { repeat } from '../shared/repeat.ts';
 import type { Store } from '../store/store.ts';
 
 interface ReportsOptions {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { repeat } from '../repeat.ts';
+import { repeat } from '../shared/repeat.ts';
 import type { Backups, FolderBackup } from '../store/scheduled-backups.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));

@@ -1,12 +1,12 @@
 /** Runs a server: the store, the application on a socket, and the background work. */
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Demo } from '../demo/demo.ts';
-import { createLog } from '../log.ts';
+import { createTraffic } from '../http/traffic.ts';
+import { createLog } from '../logging/log.ts';
 import type { Reports } from '../reports/questions.ts';
 import { missingFileOf, openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { createTraffic } from '../traffic.ts';
 import { loadApplication } from './application.ts';
 import { followConnections } from './drain.ts';
 import { listen, tryListening } from './listening.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { repeat } from '../repeat.ts';
+import { repeat } from '../shared/repeat.ts';
 import type { Store } from '../store/store.ts';
 import { createClockTrust } from './clock-trust.ts';
 

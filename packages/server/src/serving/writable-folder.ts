@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BadConfiguration } from '../config.ts';
+import { BadConfiguration } from '../config/config.ts';
 
 /**
  * Creates the folder that a setting names, unless it exists, and checks that this process can write to it: a mistake would otherwise

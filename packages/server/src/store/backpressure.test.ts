@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
 import { createBackpressure, mostWaitingBytes } from './backpressure.ts';
 
 /** Takes about a quarter of the limit. */

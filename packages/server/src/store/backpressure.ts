@@ -1,5 +1,5 @@
 /** Limits the memory of the calls that wait for a store; refuses calls beyond the limit. */
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
 
 /** Beyond this limit, calls get 503, so that memory stays bounded however slow the disk is. */
 export const mostWaitingBytes = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../shared/refusal.ts';
 import { createRoom } from './disk-space.ts';
 
 it('looks once for all who ask at the same time, however many they are, and again when asked later', async () => {

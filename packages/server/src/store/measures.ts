@@ -1,5 +1,5 @@
 /** What a store measures of itself, for /metrics. */
-import { createDistribution, type Distribution } from '../distribution.ts';
+import { createDistribution, type Distribution } from '../shared/distribution.ts';
 
 /** Commits of SQLite's writer; of PostgreSQL, those that store events. */
 export interface CommitMeasures {

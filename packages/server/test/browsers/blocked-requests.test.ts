@@ -3,7 +3,7 @@ import { type Client, createClient } from '@firsthand/client';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
-import { scriptTag } from '../../src/script-tag.ts';
+import { scriptTag } from '../../src/http/script-tag.ts';
 import { isBlocked } from '../fixtures/blocker.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 

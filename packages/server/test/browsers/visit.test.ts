@@ -5,7 +5,7 @@ import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchChromium } from '../../../tracker/test/chromium.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { type Serving, serve } from '../../src/serving/serve.ts';
 
 describe('the demo page in Chromium', () => {

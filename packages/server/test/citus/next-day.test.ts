@@ -1,6 +1,6 @@
 // A worker that is away, or hangs: the accounts of the other begin the day, and lose what is old, without it.
 import { expect, test } from 'vitest';
-import { Refusal } from '../../src/refusal.ts';
+import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import { onOneConnection } from '../../src/store/postgres/database/connection.ts';
 import { nextDayFinding } from '../../src/store/postgres/database/doctor.ts';

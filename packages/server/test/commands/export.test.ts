@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { writeParquet } from '../../src/parquet-files.ts';
+import { writeParquet } from '../../src/commands/shared/parquet-files.ts';
 import { firsthand, firsthandJSON, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 

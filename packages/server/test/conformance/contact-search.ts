@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Refusal } from '../../src/refusal.ts';
+import { Refusal } from '../../src/shared/refusal.ts';
 import type { ContactDetail, ContactSearch, FoundContacts, NewContact, SearchEnd } from '../../src/store/store.ts';
 import { readFedContacts } from '../fixtures/reports/fed-contacts.ts';
 import { createSite, type Site } from '../fixtures/site.ts';

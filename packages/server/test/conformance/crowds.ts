@@ -1,7 +1,7 @@
 // More of a kind than a driver holds in memory or reads in one go: whoever came first is known like the last.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import { Refusal } from '../../src/refusal.ts';
+import { Refusal } from '../../src/shared/refusal.ts';
 import { createSite } from '../fixtures/site.ts';
 import { ann, ben, expectRefusal, newID, newToken, quarter } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';

@@ -2,7 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createApp } from '../../src/app.ts';
+import { createApp } from '../../src/http/app.ts';
 import { challengeRate } from '../../src/http/console/passkeys/passkeys.ts';
 import { createPasswords } from '../../src/http/console/passwords.ts';
 import type { Store } from '../../src/store/store.ts';

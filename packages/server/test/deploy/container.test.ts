@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { temporaryFolder } from '../fixtures/command.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
 import { freePort } from '../tools/ports.ts';

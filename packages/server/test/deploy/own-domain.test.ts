@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createClient } from '@firsthand/client';
 import { createAdaptorServer } from '@hono/node-server';
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { defaultRateLimits } from '../../src/http/access/rate-limits.ts';
 import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/documents/guides.ts';

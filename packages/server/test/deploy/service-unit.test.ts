@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findMisspelledSettings, readConfig } from '../../src/config.ts';
-import { toExecStart, unitText } from '../../src/deploy-files.ts';
-import { parseEnvironmentFile, setInEnvironmentFile } from '../../src/environment-file.ts';
+import { toExecStart, unitText } from '../../src/commands/shared/deploy-files.ts';
+import { findMisspelledSettings, readConfig } from '../../src/config/config.ts';
+import { parseEnvironmentFile, setInEnvironmentFile } from '../../src/config/environment-file.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
 

@@ -5,7 +5,7 @@
 import { contactStatuses } from '@firsthand/contract/contact';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Refusal } from '../../src/refusal.ts';
+import { Refusal } from '../../src/shared/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Asker, LinkSelection, NewErasure, NewEvent, Store } from '../../src/store/store.ts';
 import {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { backUpInProcess } from '../../src/serving/scheduled-backups.ts';
 import { serve } from '../../src/serving/serve.ts';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';

@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { serve } from '../../src/serving/serve.ts';
 import { temporaryDatabase } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
 const { quotas, loading } = vi.hoisted(() => ({ quotas: [] as { stopped: boolean }[], loading: { fails: false } }));
 
-vi.mock('../../src/quota.ts', async (original) => {
-  const { startQuota } = await original<typeof import('../../src/quota.ts')>();
+vi.mock('../../src/http/access/quota.ts', async (original) => {
+  const { startQuota } = await original<typeof import('../../src/http/access/quota.ts')>();
   return {
     startQuota: (...given: Parameters<typeof startQuota>) => {
       const quota = startQuota(...given);

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { serve } from '../../src/serving/serve.ts';
 import { firsthandJSON, spawnFirsthand, startServer, temporaryDatabase } from '../fixtures/command.ts';
 import { soon } from '../fixtures/patience.ts';

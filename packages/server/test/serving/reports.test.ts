@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { openReports } from '../../src/serving/reports.ts';
 import { openStore } from '../../src/store/open.ts';
 import { type AtEnd, temporaryDatabase } from '../fixtures/command.ts';

@@ -74,7 +74,7 @@ export const withoutBudget: readonly Change[] = [
 /** Logs URLs as they came, quotes them in errors, and stores the secrets of refused requests. */
 export const revealingSecrets: readonly Change[] = [
   { file: 'http/routes.ts', from: 'loggedPath ?? c.req.path', to: 'c.req.raw.url' },
-  { file: 'log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
+  { file: 'logging/log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
   { file: 'http/request/forms.ts', from: 'scrub(name.slice(0, limits.nameLength))', to: 'name' },
   { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator|session)_[\\w-]{22,}', to: '(?!)' },
 ];
@@ -114,7 +114,7 @@ export const labelsOfAnyName: readonly Change[] = [
 
 /** Lets one account run reports in every place. */
 export const withoutReservedPlace: readonly Change[] = [
-  { file: 'turns.ts', from: 'free > (isShared || running.has(account) ? 1 : 0)', to: 'free > 0' },
+  { file: 'shared/turns.ts', from: 'free > (isShared || running.has(account) ? 1 : 0)', to: 'free > 0' },
 ];
 
 /** Lets a page's network add any number of event names, and refuses an event whose name cannot be listed. */

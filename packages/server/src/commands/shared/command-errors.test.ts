@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { afterEach, expect, it, vi } from 'vitest';
-import { BadConfiguration } from '../../config.ts';
-import { Refusal } from '../../refusal.ts';
+import { BadConfiguration } from '../../config/config.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { exitCodeOf, explain, WrongUsage } from './command-errors.ts';
 
 afterEach(() => {

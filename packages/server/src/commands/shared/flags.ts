@@ -1,6 +1,13 @@
 /** Flags that several commands share, and the settings made from them. */
 import { type Command, Option } from 'commander';
-import { type Config, type Flags, readSettings, type Setting, type SettingName, settings } from '../../config.ts';
+import {
+  type Config,
+  type Flags,
+  readSettings,
+  type Setting,
+  type SettingName,
+  settings,
+} from '../../config/config.ts';
 
 /** Gives a command the flags of these settings. */
 export const addSettings = (command: Command, names: readonly SettingName[]): Command => {

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { hashToken } from '../../ingest/token.ts';
-import type { Refusal } from '../../refusal.ts';
+import type { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 import { createAuthentication, proofOf } from './authentication.ts';
 import { createRateLimit, defaultRateLimits } from './rate-limits.ts';

@@ -1,8 +1,8 @@
 /** Authentication: finds the token in a request's fields or Authorization header, and looks it up. */
 import type { Context } from 'hono';
-import { BoundedMap } from '../../bounded-map.ts';
 import { hashToken } from '../../ingest/token.ts';
-import { Refusal } from '../../refusal.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Access, Store } from '../../store/store.ts';
 import { sessionOf, sessionPrefix } from '../console/cookie.ts';
 import type { Given } from '../request/input.ts';

@@ -1,6 +1,6 @@
 /** The caller of an operation: its token, its account, and the time of its request. */
 import type { AnswerOf, InputOf, OperationName } from '@firsthand/contract/operations';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Access, Asker, Store } from '../../store/store.ts';
 import type { Agent } from '../request/agents.ts';
 

@@ -1,6 +1,6 @@
 /** Finds a good token before a body is parsed: in the query string, the Authorization header or the text of the body. */
 import type { Context } from 'hono';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 import { sessionOf } from '../console/cookie.ts';
 import type { Given } from '../request/input.ts';

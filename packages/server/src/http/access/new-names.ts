@@ -1,6 +1,6 @@
 /** Bounds the event names that the pages of one network add to catalogues, so that none takes the room of all others. */
-import { BoundedMap } from '../../bounded-map.ts';
-import { Refusal } from '../../refusal.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { NewEvent } from '../../store/store.ts';
 import { accountOf, type Caller } from './caller.ts';
 import type { RateLimit } from './rate-limits.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { describe, expect, it } from 'vitest';
-import type { Refusal } from '../../refusal.ts';
+import type { Refusal } from '../../shared/refusal.ts';
 import type { CallCost } from './call-cost.ts';
 import { createBrowserLimits, createRateLimit, defaultRateLimits, type Rate } from './rate-limits.ts';
 

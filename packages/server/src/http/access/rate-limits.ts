@@ -1,6 +1,6 @@
 /** Rate limits for browser tokens and for unknown tokens. Server tokens are not limited. */
 import type { Context } from 'hono';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { CallCost } from './call-cost.ts';
 import type { AddressOf } from './client-address.ts';
 

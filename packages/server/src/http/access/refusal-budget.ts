@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { statusOf } from '@firsthand/contract/errors';
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { Unparsed } from '../request/unparsed.ts';
 import { isProven } from './authentication.ts';
 import { type AddressOf, connectedAddress, createIsIn } from './client-address.ts';

@@ -2,7 +2,7 @@
  * The origins of pages that were refused because accountOrigin does not list them, so that an owner learns why a tag is silent: of each
  * account the newest one that this server has seen.
  */
-import { BoundedMap } from '../../bounded-map.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 
 export interface RefusedOrigin {
   readonly origin: string;

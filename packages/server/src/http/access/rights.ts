@@ -1,7 +1,7 @@
 /** Checks whether a token may call an operation, and from which origin. */
 import type { Operation } from '@firsthand/contract/operations';
 import { originAllowed } from '@firsthand/contract/origins';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 
 /** Whether an Origin header comes from a web page; browsers send `null` for an opaque origin (RFC 6454 section 7.3). */

@@ -1,5 +1,5 @@
 /** Records in which hours tokens were used, in batched writes. */
-import { BoundedMap } from '../../bounded-map.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { Store } from '../../store/store.ts';
 
 const hourMs = 3_600_000;

@@ -1,7 +1,7 @@
 /** Makes responses: the headers that all share, and the only place where a Refusal becomes HTTP. */
 import type { ErrorAnswer, Problem } from '@firsthand/contract/answer';
 import { statusOf } from '@firsthand/contract/errors';
-import type { Refusal } from '../../refusal.ts';
+import type { Refusal } from '../../shared/refusal.ts';
 import { openHeaders } from './cors.ts';
 
 /** The properties of a request that its response needs. */

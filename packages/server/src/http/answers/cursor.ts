@@ -1,6 +1,7 @@
 /** Encodes and decodes the cursors of pages: opaque to clients; inside, the name of a list and positions in it. */
-import { Refusal } from '../../refusal.ts';
+
 import type { PeopleEnd } from '../../reports/questions.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { SearchEnd } from '../../store/store.ts';
 
 /** The prefix of each list's cursors, with a version, so that a later form can be distinguished. */

@@ -1,7 +1,7 @@
 /** Turns an error into the refusal that the client gets. Details go to the log. */
 import type { Logger } from 'pino';
-import { describeFault } from '../../faults.ts';
-import { Refusal } from '../../refusal.ts';
+import { describeFault } from '../../logging/faults.ts';
+import { Refusal } from '../../shared/refusal.ts';
 
 const everyMilliseconds = 60_000;
 

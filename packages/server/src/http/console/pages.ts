@@ -1,11 +1,11 @@
 /** Serves the console that `packages/console` has built: one page under the name of each of its views, and what it loads. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Refusal } from '../../refusal.ts';
-import { hasScriptTag, type PagePaths, scriptTag } from '../../script-tag.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { emptyAnswer } from '../answers/answers.ts';
 import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from '../built-pages.ts';
 import type { Route } from '../routes.ts';
+import { hasScriptTag, type PagePaths, scriptTag } from '../script-tag.ts';
 import { staticRoute } from '../static-file.ts';
 
 const name = 'console';

@@ -1,7 +1,7 @@
 /** The passwords of members: which may be chosen, and their hashes. */
 import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { isEasyToGuess } from './guessing.ts';
 
 /** NIST SP 800-63B-4 section 3.1.1.2: at least 15 characters for a password that is the only factor. No rules of composition. */

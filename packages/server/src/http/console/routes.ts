@@ -1,7 +1,7 @@
 /** What the console's pages send beside operations: signing in and out, joining as a member, and the sample shop. */
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 import { bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';

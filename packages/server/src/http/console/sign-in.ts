@@ -7,7 +7,7 @@ import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../identity/address.ts';
 import { createTokenText, hashToken } from '../../ingest/token.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { noInvitation } from '../../store/rules/accounts/members.ts';
 import type { Access, SigningIn, Store } from '../../store/store.ts';
 import { type AddressOf, bindingsOf, networkOf } from '../access/client-address.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createFakeReports } from '../../../test/fixtures/reports/fake-reports.ts';
 import { asText, type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
-import { Refusal } from '../../refusal.ts';
 import type { AnswerTo, Question } from '../../reports/questions.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 
 let scene: Scene;

@@ -8,7 +8,7 @@ import { type Operation, type OperationName, operations } from '@firsthand/contr
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { hashToken } from '../../ingest/token.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Exchange, emptyAnswer, headersOf } from '../answers/answers.ts';

@@ -1,5 +1,5 @@
 /** Computes when hours, days, weeks and months begin in a time zone. Times are in milliseconds since 1970. */
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 
 export type Interval = 'hour' | 'day' | 'week' | 'month' | 'total';
 

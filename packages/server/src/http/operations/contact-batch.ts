@@ -6,7 +6,7 @@ import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../identity/address.ts';
 import { contactValues } from '../../ingest/contact-change.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { NewContact, Store } from '../../store/store.ts';
 import { type AnsweringAll, askerOf, type Caller } from '../access/caller.ts';
 import { problemAnswer } from '../answers/answers.ts';

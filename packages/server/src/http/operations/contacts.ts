@@ -3,7 +3,7 @@ import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
 import { isProof } from '../../ingest/proof.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type {
   ClaimDetail,
   ContactDetail,

@@ -2,7 +2,7 @@ import type { ErrorAnswer } from '@firsthand/contract/answer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeContact, newUserUUID } from '../../../test/fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 
 let scene: Scene;
 let now = Date.parse('2026-06-15T12:00:00.000Z');

@@ -5,7 +5,7 @@ import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type RequestContext, unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { CountBucket, EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../../store/store.ts';
 import { type AnsweringAll, accountOf, askerOf, type Caller } from '../access/caller.ts';
 import type { LimitNewNames } from '../access/new-names.ts';

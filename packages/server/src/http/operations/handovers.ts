@@ -1,7 +1,7 @@
 /** createHandover and takeHandover: a userUUID for a link between two domains of one customer. Nothing is stored. */
 import { limits } from '@firsthand/contract/limits';
 import { openHandover, sealHandover } from '../../ingest/handover.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { Store } from '../../store/store.ts';
 import { accountOf, type Caller } from '../access/caller.ts';
 import { type Reply, successAnswer } from '../operation-route.ts';

@@ -1,8 +1,9 @@
 /** Responses to logEvent. A GET for an image, as from an e-mail or a page without scripts, gets an image. */
-import type { Traffic } from '../../traffic.ts';
+
 import type { Answering } from '../access/caller.ts';
 import { headersOf } from '../answers/answers.ts';
 import { type Reply, successAnswer } from '../operation-route.ts';
+import type { Traffic } from '../traffic.ts';
 
 /** A GIF of one transparent pixel. */
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');

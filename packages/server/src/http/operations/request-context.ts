@@ -2,7 +2,7 @@
 import type { InputOf } from '@firsthand/contract/operations';
 import { createClockErrors } from '../../ingest/clock-errors.ts';
 import type { RequestContext } from '../../ingest/event-time.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { type Caller, receivedTimeOf } from '../access/caller.ts';
 
 /** The fields of an event or a batch that concern its sender. */

@@ -1,6 +1,6 @@
 /** Bounds the responses that are sent for as long as a client reads them. */
 import type { Context } from 'hono';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { bindingsOf } from '../access/client-address.ts';
 
 /**

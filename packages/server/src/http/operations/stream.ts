@@ -7,7 +7,7 @@ import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Logger } from 'pino';
 import { hashToken } from '../../ingest/token.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { EventPage, EventQuery, Store } from '../../store/store.ts';
 import { accountOf } from '../access/caller.ts';
 import { emptyAnswer, headersOf, refusalBody } from '../answers/answers.ts';

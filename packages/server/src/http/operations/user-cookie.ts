@@ -5,9 +5,9 @@
  * the cookie, so that it is the same cookie.
  */
 import { userCookieName } from '@firsthand/contract/identifiers';
-import type { Traffic } from '../../traffic.ts';
 import type { Answering } from '../access/caller.ts';
 import { type Reply, successAnswer } from '../operation-route.ts';
+import type { Traffic } from '../traffic.ts';
 
 /** 400 days, the longest that browsers allow (RFC 6265bis, 5.5). */
 const maxAgeSeconds = 400 * 24 * 60 * 60;

@@ -7,7 +7,7 @@ import { limits } from '@firsthand/contract/limits';
 import type { InputOf, OperationName } from '@firsthand/contract/operations';
 import { parseAddress } from '../../identity/address.ts';
 import { createEventUUID } from '../../ingest/new-event.ts';
-import type { Refusal } from '../../refusal.ts';
+import type { Refusal } from '../../shared/refusal.ts';
 import {
   type KeptOperation,
   keptOperations,

@@ -2,7 +2,7 @@
 import { check } from '@firsthand/contract/checking';
 import { type AnswerOf, type Operation, operations } from '@firsthand/contract/operations';
 import { isLive } from '../../ingest/token.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { KeptOperation, ListedToken, RefusedRequest, ReplayedWrite, Store } from '../../store/store.ts';
 import type { Answering, Caller } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';

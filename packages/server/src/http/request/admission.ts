@@ -3,7 +3,7 @@
  * have arrived whole. Beyond the bound a request is refused before it is parsed or even read.
  */
 import type { Context } from 'hono';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { bindingsOf } from '../access/client-address.ts';
 import { type Arrive, type BodySource, discardBody } from './body.ts';
 

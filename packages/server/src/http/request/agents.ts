@@ -4,7 +4,7 @@ import { agentKinds, labelIDs } from '@firsthand/contract/labels';
 import Bowser, { BROWSER_MAP, OS_MAP } from 'bowser';
 import type { Context } from 'hono';
 import { isbot } from 'isbot';
-import { BoundedMap } from '../../bounded-map.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
 import type { NewEvent } from '../../store/store.ts';
 import { bindingsOf } from '../access/client-address.ts';
 

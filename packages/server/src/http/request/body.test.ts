@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Refusal } from '../../refusal.ts';
+import type { Refusal } from '../../shared/refusal.ts';
 import { createArrivals } from './admission.ts';
 import { discardBody, readBody } from './body.ts';
 

@@ -2,7 +2,7 @@
 import type { Problem } from '@firsthand/contract/answer';
 import type { InputOf } from '@firsthand/contract/operations';
 import { parseAddress } from '../../identity/address.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { NamedContact, NamedOther } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 

@@ -1,7 +1,7 @@
 /** Parses the fields of query strings and HTML forms. The last value of a repeated field counts. */
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../refusal.ts';
-import { scrub } from '../../scrub.ts';
+import { scrub } from '../../logging/scrub.ts';
+import { Refusal } from '../../shared/refusal.ts';
 
 /** Far more than any operation has. */
 const mostFields = 1_000;

@@ -2,7 +2,7 @@
 import { isRecord } from '@firsthand/contract/checking';
 import { mostDepth, parseJSON, TooDeep } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { type BodySource, readBody } from './body.ts';
 import { parseFields, parseMultipart } from './forms.ts';
 import { toUnparsed } from './unparsed.ts';

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { type AddressOf, bindingsOf } from '../access/client-address.ts';
 import { type FindGood, tokensIn } from '../access/good-token.ts';
 import { createRateLimit, type RateLimits } from '../access/rate-limits.ts';

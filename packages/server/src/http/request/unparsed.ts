@@ -1,5 +1,5 @@
 import { statusOf } from '@firsthand/contract/errors';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 
 /** The refusal of a request that could not be parsed, with its text, which is stored for the operator. */
 export class Unparsed extends Refusal {

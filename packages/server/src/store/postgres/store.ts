@@ -1,6 +1,6 @@
 /** The store on PostgreSQL: any number of servers over one database. */
-import { BoundedMap } from '../../bounded-map.ts';
-import { Refusal } from '../../refusal.ts';
+import { BoundedMap } from '../../shared/bounded-map.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
 import type { AuditedName } from '../rules/accounts/audit.ts';

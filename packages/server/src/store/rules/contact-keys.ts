@@ -1,6 +1,6 @@
 /** The keys of a contact, its external ID and its e-mail address: which of them a request writes, and which contact gives one up. */
 import type { KeyField } from '../../identity/contact-view.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import type { NamedContact } from '../store.ts';
 
 /** The keys that a contact gets. Undefined leaves one as it is; null clears the external ID. */

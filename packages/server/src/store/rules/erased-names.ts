@@ -1,6 +1,6 @@
 /** Names of erased contacts, claims and requests. The store keeps only keyed hashes of them, to answer late requests. */
 import { createHmac } from 'node:crypto';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 
 /** A claim, as the token that made it names it. */
 export const handleName = (token: number, claimID: string): string => `handle\n${token}\n${claimID}`;

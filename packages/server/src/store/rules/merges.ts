@@ -1,6 +1,6 @@
 /** Decides which merges of contacts are refused, for both drivers. */
 import { wouldCycle } from '../../identity/merges.ts';
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 
 interface Mergeable {
   readonly contact: number;

@@ -1,5 +1,5 @@
 /** Assembles what carries out every call: the same on a thread of its own, in memory, and beside a running server. */
-import { Refusal } from '../../refusal.ts';
+import { Refusal } from '../../shared/refusal.ts';
 import { usesOfContact } from '../rules/accounts/catalogue-rules.ts';
 import { newKeysOf } from '../rules/contact-keys.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';

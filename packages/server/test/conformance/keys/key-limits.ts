@@ -1,7 +1,7 @@
 /** Limits on claims and links, which must not show a page that two keys find one contact, or whom a server linked. */
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import type { Refusal } from '../../../src/refusal.ts';
+import type { Refusal } from '../../../src/shared/refusal.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { ann, ben, laptop, newID } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';

@@ -1,7 +1,7 @@
 /** What holds of external IDs and addresses whatever is done: a plain model of the rules, and what a page is told. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Refusal } from '../../../src/refusal.ts';
+import { Refusal } from '../../../src/shared/refusal.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { newID } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';

@@ -2,7 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import type { OperationName } from '@firsthand/contract/operations';
 import type { Hono } from 'hono';
-import { Refusal } from '../../../src/refusal.ts';
+import { Refusal } from '../../../src/shared/refusal.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { smallestInput } from '../../fixtures/requests.ts';
 import { asText, type Fields, noRateLimits } from '../../fixtures/scene.ts';

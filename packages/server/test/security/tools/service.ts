@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
 import { pino } from 'pino';
-import { type AppOptions, createApp } from '../../../src/app.ts';
 import { openDemo } from '../../../src/demo/demo.ts';
+import { type AppOptions, createApp } from '../../../src/http/app.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createFakeReports } from '../../fixtures/reports/fake-reports.ts';
 import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../../fixtures/scene.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { pino } from 'pino';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import { fillSampleShop } from '../../../src/sample-shop/fill.ts';
 import { serve } from '../../../src/serving/serve.ts';
 import { openStore } from '../../../src/store/open.ts';

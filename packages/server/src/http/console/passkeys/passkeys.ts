@@ -8,7 +8,7 @@ import { check } from '@firsthand/contract/checking';
 import { labelIDs } from '@firsthand/contract/labels';
 import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { notSignedIn } from '../../../store/rules/accounts/passkeys.ts';
 import type { Challenge, NewPasskey, Passkey, SignedIn, Store } from '../../../store/store.ts';
 import type { AddressOf } from '../../access/client-address.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 
 /** The pages that a passkey is for: those of one origin, which the authenticator knows by their host. */
 export interface RelyingParty {

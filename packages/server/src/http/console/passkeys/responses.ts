@@ -2,7 +2,7 @@
 import { check } from '@firsthand/contract/checking';
 import { parseJSON } from '@firsthand/contract/json';
 import * as z from 'zod';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { noChallenge } from '../../../store/rules/accounts/passkeys.ts';
 
 const base64url = (most: number) =>

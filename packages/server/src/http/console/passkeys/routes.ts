@@ -1,6 +1,6 @@
 /** Answers the console's pages about passkeys: the options to use or make one, and a member's own list. `sign-in.ts` takes the answers of passkeys. */
 import type { Context } from 'hono';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { checkRoomForPasskey } from '../../../store/rules/accounts/passkeys.ts';
 import type { Passkey, Store } from '../../../store/store.ts';
 import type { RateLimit } from '../../access/rate-limits.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { OpenedShareLink } from '../../../store/store.ts';
 import { createRateLimit } from '../../access/rate-limits.ts';
 import { createSharedReports } from './shared-reports.ts';

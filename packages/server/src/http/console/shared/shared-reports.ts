@@ -2,9 +2,9 @@
 
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { SharedOperation } from '@firsthand/contract/reports/share-link';
-import { BoundedMap } from '../../../bounded-map.ts';
 import { hashToken } from '../../../ingest/token.ts';
-import { Refusal } from '../../../refusal.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { OpenedShareLink, Store } from '../../../store/store.ts';
 import type { AnsweringAll, Caller } from '../../access/caller.ts';
 import type { RateLimit } from '../../access/rate-limits.ts';

@@ -2,7 +2,7 @@ import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { canonicalOrigins, cataloguesOf, newAccount } from '../../../ingest/new-account.ts';
 import { isLive, isMemberAccess } from '../../../ingest/token.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { AccountDetail, ListedEntry, Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';

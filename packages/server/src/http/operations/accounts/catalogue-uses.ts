@@ -1,6 +1,7 @@
 /** Uses of catalogue entries by contacts and events: finds them before a removal, and takes them away after a forced one, in small steps. */
-import { Refusal } from '../../../refusal.ts';
-import { scrub } from '../../../scrub.ts';
+
+import { scrub } from '../../../logging/scrub.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import {
   type CatalogueKind,
   type Catalogues,

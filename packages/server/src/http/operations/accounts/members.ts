@@ -4,7 +4,7 @@ import { limits } from '@firsthand/contract/limits';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../../identity/address.ts';
 import { hashToken } from '../../../ingest/token.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { Member, Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';

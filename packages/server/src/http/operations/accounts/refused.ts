@@ -1,6 +1,6 @@
 import type { Problem } from '@firsthand/contract/answer';
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { RefusedCount, RefusedRequest, Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
 import { parseCursor, toCursor } from '../../answers/cursor.ts';

@@ -1,8 +1,8 @@
 /** getService: what an owner of an account may know of the service. */
 
+import { version } from '../../../shared/version.ts';
 import { isRecentProxy } from '../../../store/doctor-findings.ts';
 import type { Store } from '../../../store/store.ts';
-import { version } from '../../../version.ts';
 import type { AnsweringAll } from '../../access/caller.ts';
 import type { RefusedOrigins } from '../../access/refused-origins.ts';
 import { isoTime } from '../../answers/iso-time.ts';

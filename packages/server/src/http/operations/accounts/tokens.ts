@@ -2,7 +2,7 @@ import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { createTokenText, newToken } from '../../../ingest/token.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { Store, TokenDetail } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, type Caller, namedAccount } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';

@@ -1,6 +1,7 @@
 /** Asks the engine for a report, and for a place for what a report needs before. */
-import { Refusal } from '../../../refusal.ts';
+
 import type { AskOptions, Question, Reported, Reports } from '../../../reports/questions.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { Caller } from '../../access/caller.ts';
 
 /** The part of a caller that matters. */

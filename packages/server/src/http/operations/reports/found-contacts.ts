@@ -1,7 +1,7 @@
 /** Finds the contacts that a request speaks of, before its question is asked: so a report holds every change that was answered. */
 import { limits } from '@firsthand/contract/limits';
 import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { FedContacts, Store } from '../../../store/store.ts';
 import type { Ask, Reader } from './asking.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createFakeReports } from '../../../../test/fixtures/reports/fake-reports.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { FedContacts } from '../../../store/store.ts';
 import { createAsk } from './asking.ts';
 import { createFindMeanings, type Known } from './meanings.ts';

@@ -1,5 +1,5 @@
 /** The range of a report, the earlier one that it is compared with, and their parts. Times are in milliseconds since 1970. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { createOffsetAt, day, edgesOf, endOfRange, type Interval, momentOf, type OffsetAt } from '../calendar.ts';
 
 /** from ≤ eventTime < to */

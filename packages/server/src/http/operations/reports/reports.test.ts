@@ -7,8 +7,8 @@ import { createFakeReports, type FakeReports } from '../../../../test/fixtures/r
 import { createFedAccount } from '../../../../test/fixtures/reports/fed-account.ts';
 import { sendHostileFilters } from '../../../../test/fixtures/reports/hostile-filters.ts';
 import { type Fields, openScene, type Scene } from '../../../../test/fixtures/scene.ts';
-import { Refusal } from '../../../refusal.ts';
 import type { AnswerTo, Question } from '../../../reports/questions.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { unlistedIDOf } from '../../../store/rules/accounts/unlisted-names.ts';
 
 const now = Date.parse('2026-11-24T12:00Z');

@@ -3,7 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import type { ViewPage } from '@firsthand/contract/reports/view';
 import { nanoid } from 'nanoid';
 import { hashToken } from '../../../ingest/token.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { type AnsweringAll, accountOf, actOf } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';

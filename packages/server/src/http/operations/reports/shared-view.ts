@@ -4,7 +4,7 @@ import { limits } from '@firsthand/contract/limits';
 import { type InputOf, operations } from '@firsthand/contract/operations';
 import { isContactWord } from '@firsthand/contract/reports/report';
 import type { SharedOperation } from '@firsthand/contract/reports/share-link';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { Store } from '../../../store/store.ts';
 import { refusalOf } from '../../operation-route.ts';
 import { replaceSegments } from './filters.ts';

@@ -6,7 +6,7 @@
  * uses the cache only for `mostSilentMilliseconds` after the last response. A revoked token stops working on every server within
  * a second; a server without the database accepts no token.
  */
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 

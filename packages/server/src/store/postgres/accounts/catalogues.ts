@@ -1,7 +1,7 @@
 /** Catalogues: checks, lists and removes the IDs of an account, and caches what each account lists. */
 import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import {
   checkUses,
   copyOfIDs,

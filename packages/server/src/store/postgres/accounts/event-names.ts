@@ -1,5 +1,5 @@
 /** Caches the names of events, by the versions of the accounts' catalogues. */
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
 /** The most names that are cached: some 20 MB of the longest. Those of earlier versions stay until newer ones take their places. */

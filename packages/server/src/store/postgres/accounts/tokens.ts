@@ -1,5 +1,5 @@
 /** Tokens: creates, revokes and lists them. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { accessName, isMembers, type MemberAccess } from '../../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, Store, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

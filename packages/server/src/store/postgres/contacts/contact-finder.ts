@@ -1,5 +1,5 @@
 /** Finds contacts by the names that clients use, and the reason when there is none: unknown or erased. */
-import type { Refusal } from '../../../refusal.ts';
+import type { Refusal } from '../../../shared/refusal.ts';
 import { createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';

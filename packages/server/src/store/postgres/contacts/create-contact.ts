@@ -1,5 +1,5 @@
 /** createContact: links a user to the contact with an external ID or an address, which it creates if there is none. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { keyOfClaim } from '../../rules/claims.ts';
 import { requestName } from '../../rules/erased-names.ts';

@@ -1,7 +1,7 @@
 /** Links, unlinks, and the voiding and accepting of links and claims. */
 import { limits } from '@firsthand/contract/limits';
 import { decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { claimName } from '../../rules/erased-names.ts';
 import { decideNewLink, type NewLink, type StatementRow, sequenceOf } from '../../rules/links.ts';
 import type { RequestOf } from '../../store.ts';

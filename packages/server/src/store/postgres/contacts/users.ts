@@ -1,5 +1,5 @@
 /** Users: finds and creates them, and caches those that were used lately. */
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import { aboutRows, inserting } from '../database/row-statements.ts';

@@ -1,7 +1,7 @@
 /** Connections to a PostgreSQL database, with the settings that durable commits and bounded waiting need. */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { StoreUnusable } from '../../unusable.ts';
 
 /** Runs SQL. Statements are pipelined: they are sent at once, and PostgreSQL executes them in the order of the calls. */

@@ -1,6 +1,6 @@
 /** Makes one statement of several reads of one account, for read_together (0040-cheaper-commands.sql). */
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import { accountTables } from './citus.ts';
 
 const areOfAccounts: ReadonlySet<string> = new Set(accountTables);

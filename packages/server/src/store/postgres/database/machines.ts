@@ -2,7 +2,7 @@
  * On a Citus cluster, each machine's accounts have connections of their own: what waits for a slow machine takes none from the accounts of
  * another, and the accounts of a machine have as many connections as those of one PostgreSQL.
  */
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Connection, ConnectionPool } from './connection.ts';
 
 /** Where the rows of an account are. */

@@ -1,6 +1,6 @@
 /** Builds the calls that run statements about sent rows on the shards of a cluster (0041-remembered-states.sql). */
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import { byType, type ElementType, joinAsSQL, pick, separator, typeOf } from './arrays.ts';
 import { arraysOf, type Columns, givenBy, type Parts, type RowStatement, type SentRows } from './row-statements.ts';
 

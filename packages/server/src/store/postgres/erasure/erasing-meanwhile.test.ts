@@ -18,7 +18,7 @@ import {
   phone,
   tablet,
 } from '../../../../test/fixtures/store.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { openStore } from '../../open.ts';
 import type { Store } from '../../store.ts';
 import { lockKeys } from '../database/connection.ts';

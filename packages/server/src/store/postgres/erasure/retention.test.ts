@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { OldOfAccount } from './erasures.ts';
 import { createRetention } from './retention.ts';
 

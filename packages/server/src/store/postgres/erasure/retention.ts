@@ -1,5 +1,5 @@
 /** Deletes the oldest events and refused requests of all accounts. On a cluster, a worker that is away stops its own accounts only. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { RequestOf, Store } from '../../store.ts';
 import { byMachine, coordinator, type MachineOf } from '../database/machines.ts';
 import type { OldOfAccount } from './erasures.ts';

@@ -1,6 +1,6 @@
 /** Stores batches of events, from many clients, in one transaction. */
 import { linkedContact } from '../../../identity/statements.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { type ListedIDs, toStoredKind, usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
 import { handleName, missingContact } from '../../rules/erased-names.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';

@@ -2,7 +2,7 @@
  * The partitions that the rows of a day go to: that of its month, for events, and one for its repeats. They are made a day ahead, because
  * on a cluster that needs every machine, and no event should wait for a machine that is away.
  */
-import { repeat } from '../../../repeat.ts';
+import { repeat } from '../../../shared/repeat.ts';
 import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import type { OnFault } from '../../store.ts';
 import {

@@ -6,7 +6,7 @@ import { soon } from '../../../../test/fixtures/patience.ts';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { type Caller, createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { newContact } from '../../../../test/fixtures/store.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { openStore } from '../../open.ts';
 import type { SearchEnd, Store } from '../../store.ts';
 

@@ -30,7 +30,7 @@
  * snapshot shows n, or n was rolled back. And L is no less than any number that was acknowledged before the read began.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { ListedIDs } from '../../rules/accounts/catalogue-rules.ts';
 import type { DayUnderWay } from '../../rules/received-day.ts';
 import type { CatalogueSettings } from '../../store.ts';

@@ -1,5 +1,5 @@
 /** The only place where operations of the store begin and commit transactions. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { type DayUnderWay, hasDayToBegin } from '../../rules/received-day.ts';
 import {
   type AccountConnection,

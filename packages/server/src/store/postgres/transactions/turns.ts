@@ -2,7 +2,7 @@
  * Queues of writes that PostgreSQL would execute one after the other. They wait here, not on a connection: connections are few,
  * and unrelated writes would have to wait for one as well.
  */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 
 /** Equals the time that a statement waits for a lock (connection.ts). */
 const mostPatienceMilliseconds = 5_000;

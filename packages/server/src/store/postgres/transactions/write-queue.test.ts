@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { newEvent } from '../../../../test/fixtures/store.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
 import type { Place, Places } from '../database/machines.ts';
 import { mostAccounts } from './lanes.ts';

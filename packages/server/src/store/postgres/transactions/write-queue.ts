@@ -2,7 +2,7 @@
  * Group commit: collects the batches that arrive while commits are under way into the next commit. Those of one account go together, and
  * accounts take turns. On a cluster, a commit has accounts of one machine.
  */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
 import { codeOf, isConflict, isLate } from '../database/connection.ts';
 import type { Places } from '../database/machines.ts';

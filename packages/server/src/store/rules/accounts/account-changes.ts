@@ -1,5 +1,5 @@
 /** The results of changing an account, for both drivers: names of changed values, outcomes of refused contacts. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { type CatalogueKind, type Catalogues, type ContactOutcome, catalogueKinds } from '../../store.ts';
 
 /** The values that updateAccount may change, as getAccount returns them: the settings, and the catalogues that are given. */

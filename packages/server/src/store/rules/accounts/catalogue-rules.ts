@@ -2,8 +2,8 @@
 
 import { canonicalName } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../../refusal.ts';
-import { scrub } from '../../../scrub.ts';
+import { scrub } from '../../../logging/scrub.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import {
   type CatalogueEntry,
   type CatalogueKind,

@@ -3,8 +3,8 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { isLabelID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import { type ContactMerges, createEntryMerges, type EntryMerges, united } from '../../../identity/merged-entries.ts';
-import { Refusal } from '../../../refusal.ts';
-import { scrub } from '../../../scrub.ts';
+import { scrub } from '../../../logging/scrub.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { CatalogueKind, ContactChange, EntryMerge, EventDefinition, ListedEntry } from '../../store.ts';
 
 export type CatalogueMerges = Readonly<Record<CatalogueKind, EntryMerges>>;

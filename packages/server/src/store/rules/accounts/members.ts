@@ -1,6 +1,6 @@
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 
 /** The token that stands for a member and makes the member's sessions: nobody knows its text. */
 export interface MemberAccess {

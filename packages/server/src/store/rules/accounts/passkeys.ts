@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 
 /** The key that seals challenges, from the secret of a database, which is the key of other hashes. */
 export const toChallengeKey = (secret: Uint8Array): Uint8Array =>

@@ -1,5 +1,5 @@
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 
 /** Throws a Refusal when an account that has so many segments may not add one. */
 export const checkRoomForSegment = (segments: number): void => {

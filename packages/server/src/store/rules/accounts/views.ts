@@ -1,6 +1,6 @@
 /** The limits of saved views and share links, and their refusals. */
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 
 /** Throws a Refusal when an account that has so many views may not add one. */
 export const checkRoomForView = (views: number): void => {

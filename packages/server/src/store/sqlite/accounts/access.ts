@@ -1,5 +1,5 @@
 /** Caches what each token may access, and reads it again as soon as a token or an account has changed. */
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 

@@ -1,5 +1,5 @@
 /** Deletes accounts, some rows in each commit. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { restOfPause } from '../../rules/accounts/account-deletion.ts';
 import type { AccountDeletion, RequestOf } from '../../store.ts';
 import type { Users } from '../contacts/users.ts';

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import {
   checkUses,
   type EntryWithID,

@@ -1,5 +1,5 @@
 /** Segments: filters of reports that an account saves under names. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { checkRoomForSegment } from '../../rules/accounts/segment-limit.ts';
 import type { RequestOf, SavedSegment } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { accessName, isMembers, type MemberAccess } from '../../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

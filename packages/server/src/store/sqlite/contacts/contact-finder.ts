@@ -1,5 +1,5 @@
 /** Finds contacts by contactUUID, external ID or address, and builds the Refusal when there is none. */
-import type { Refusal } from '../../../refusal.ts';
+import type { Refusal } from '../../../shared/refusal.ts';
 import { claimName, createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

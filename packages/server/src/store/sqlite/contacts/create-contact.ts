@@ -1,5 +1,5 @@
 /** createContact: finds or creates the contact with an external ID or an address, and links the user to it. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { keyOfClaim } from '../../rules/claims.ts';
 import { requestKeyName, requestName } from '../../rules/erased-names.ts';

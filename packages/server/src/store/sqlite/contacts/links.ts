@@ -1,7 +1,7 @@
 /** Links and claims: states who a user is, and takes that back. */
 import { limits } from '@firsthand/contract/limits';
 import { decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { decideNewLink, type NewLink, sequenceOf } from '../../rules/links.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

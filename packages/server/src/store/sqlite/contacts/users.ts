@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../bounded-map.ts';
+import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Connection } from '../database/connection.ts';
 import { type ActiveDays, isActive, noDays, withDay } from './active-days.ts';
 

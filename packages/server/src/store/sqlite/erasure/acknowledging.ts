@@ -1,6 +1,6 @@
 /** Acknowledges an erasure once the record holds everything that must be purged from a restored backup (decision 7). */
 import { setTimeout as wait } from 'node:timers/promises';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { ErasureReceipt, Store } from '../../store.ts';
 import type { Call } from '../calls.ts';
 

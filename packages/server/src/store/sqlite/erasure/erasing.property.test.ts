@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../../test/fixtures/runs.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { Asker, RefusedPage } from '../../store.ts';
 import type { Call } from '../calls.ts';
 import { openMemory } from '../database/memory.ts';

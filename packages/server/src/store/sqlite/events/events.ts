@@ -1,6 +1,6 @@
 /** Stores events. */
 import { linkedContact } from '../../../identity/statements.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';

@@ -2,7 +2,7 @@
  * Work that is not urgent, done step by step: arranges new events in their final form, indexes contacts, removes erased data from the
  * files, and deletes old repeats.
  */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { ContactIndex } from '../contacts/contact-index.ts';
 import type { Transactions } from '../transactions/transaction.ts';
 import type { UnusedSpace } from './unused-space.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { Outcome } from '../transactions/transaction.ts';
 import { fromPlain, toPlain } from './messages.ts';
 

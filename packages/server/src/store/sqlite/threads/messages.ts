@@ -1,6 +1,6 @@
 /** Messages between the threads of a store. Errors travel as plain objects: a clone of an error loses its class. */
 import type { MessagePort } from 'node:worker_threads';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { EventBatch, EventOutcome, EventPage } from '../../store.ts';
 import type { Arrangement } from '../arrangement.ts';
 import type { Call } from '../calls.ts';

@@ -1,6 +1,6 @@
 /** A worker thread, as the main thread sees it. */
 import { Worker } from 'node:worker_threads';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { Call } from '../calls.ts';
 import type { Outcome } from '../transactions/transaction.ts';
 import { fromPlain, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';

@@ -1,7 +1,7 @@
 // What becomes of several calls that share one commit when something goes wrong with one of them, or with the disk.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { accountContact, newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import type { NewAccount } from '../../store.ts';
 import type { Call } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';

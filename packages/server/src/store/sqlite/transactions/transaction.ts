@@ -1,5 +1,5 @@
 /** Runs writes in transactions: the only place that begins and commits them. */
-import { Refusal } from '../../../refusal.ts';
+import { Refusal } from '../../../shared/refusal.ts';
 import { type Connection, codeOf, isNotNow } from '../database/connection.ts';
 
 /** State in memory beside the rows: a cache, or changes that are not written yet. */

@@ -1,7 +1,7 @@
 import { operationNames, operations } from '@firsthand/contract/operations';
 import { describe, expect, it } from 'vitest';
+import { defaultRateLimits } from '../http/access/rate-limits.ts';
 import { BadConfiguration, findMisspelledSettings, readConfig, settings } from './config.ts';
-import { defaultRateLimits } from './http/access/rate-limits.ts';
 
 it('needs nothing to be given', () => {
   expect(readConfig({})).toEqual({

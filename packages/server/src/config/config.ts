@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { nearestName } from '@firsthand/contract/near-miss';
 import * as z from 'zod';
-import { defaultRateLimits, type RateLimits } from './http/access/rate-limits.ts';
+import { defaultRateLimits, type RateLimits } from '../http/access/rate-limits.ts';
 
 /** One or more settings are invalid. The message has a line for each, with its name and the expected form. */
 export class BadConfiguration extends Error {

@@ -1,8 +1,8 @@
 /** Measures every few seconds which accounts store `ACCOUNT_BYTES` or more. */
 import type { Logger } from 'pino';
-import { repeat } from './repeat.ts';
-import { nearQuota } from './store/doctor-findings.ts';
-import type { AccountSize, Store } from './store/store.ts';
+import { repeat } from '../../shared/repeat.ts';
+import { nearQuota } from '../../store/doctor-findings.ts';
+import type { AccountSize, Store } from '../../store/store.ts';
 
 const hourMilliseconds = 3_600_000;
 /** The pause is at least this many times as long as the measuring, which is slow with millions of contacts. */

@@ -1,6 +1,6 @@
 import { tokenKinds } from '@firsthand/contract/account/tokens';
 import { describe, expect, it } from 'vitest';
-import { createTokenText } from './ingest/token.ts';
+import { createTokenText } from '../ingest/token.ts';
 import { scrub } from './scrub.ts';
 
 describe('what is written to a log', () => {

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** In a built server too, `import.meta.url` is that of the source (build/bundle.ts). The npm package has no sources. */
-const isRepository = existsSync(new URL('./main.ts', import.meta.url));
+const isRepository = existsSync(new URL('../main.ts', import.meta.url));
 
 const built = (name: string): string =>
-  fileURLToPath(new URL(isRepository ? `../../${name}/dist/` : `../dist/${name}/`, import.meta.url));
+  fileURLToPath(new URL(isRepository ? `../../../${name}/dist/` : `../../dist/${name}/`, import.meta.url));
 
 export const trackerFolder = built('tracker');
 export const docsFolder = built('docs');

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parseOrigin } from '@firsthand/contract/origins';
 
 /** In the repository and in the npm package. */
-const readDeployFile = (name: string): string => readFileSync(new URL(`../deploy/${name}`, import.meta.url), 'utf8');
+const readDeployFile = (name: string): string =>
+  readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8');
 
 export const environmentTemplate = (): string => readDeployFile('firsthand.env');
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../test/fixtures/command.ts';
+import { temporaryFolder } from '../../test/fixtures/command.ts';
 import { BadConfiguration } from './config.ts';
 import { parseEnvironmentFile, setInEnvironmentFile } from './environment-file.ts';
 

@@ -12,7 +12,7 @@ import {
   listValue,
   VARCHAR,
 } from '@duckdb/node-api';
-import type { StoredEvent } from './store/store.ts';
+import type { StoredEvent } from '../../store/store.ts';
 
 /** DuckDB's vector size: a chunk holds no more rows. */
 const rowsOfChunk = 2048;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { trackerFolder } from './built-folders.ts';
+import { trackerFolder } from '../shared/built-folders.ts';
 
 export interface PagePaths {
   /** The path of the script, below BASE_PATH: `/main.js`. */

@@ -1,6 +1,6 @@
 /** Counts of what the server is asked and answers, for /metrics. Plain numbers: nothing is made of them until somebody reads them. */
 import type { ErrorCode } from '@firsthand/contract/errors';
-import { createDistribution, type Distribution } from './distribution.ts';
+import { createDistribution, type Distribution } from '../shared/distribution.ts';
 
 const secondBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
