@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { query, root } from './address.ts';
 
-export interface Session {
+interface Session {
   readonly accountUUID: string;
   readonly accountName: string;
   /** `viewer` reads, `editor` also changes contacts, the catalogue and segments, `server` does everything. */

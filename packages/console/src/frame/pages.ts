@@ -1,7 +1,7 @@
 /** The pages of the console, in the order of the navigation. All but the overview are loaded when they are first opened. */
 import type { ComponentType } from 'preact';
 
-export interface PageEntry {
+interface PageEntry {
   /** The last part of its path; '' for the first one. */
   readonly name: string;
   readonly title: string;

@@ -3,7 +3,7 @@
 import { formatShare, formatWhole } from '../reading/format.ts';
 import { Empty } from './small.tsx';
 
-export interface Bar {
+interface Bar {
   readonly key: string;
   /** '' is written as (empty). */
   readonly label: string;

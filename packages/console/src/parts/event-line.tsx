@@ -9,7 +9,7 @@ import { At, Badge, Copyable } from './small.tsx';
 export type LoggedEvent = AnswerFor<'getEvent'>['event'][number];
 
 /** The reason why an event belongs to somebody, as a sentence. */
-export const reasonOf = ({ why, contactUUID }: LoggedEvent): string => {
+const reasonOf = ({ why, contactUUID }: LoggedEvent): string => {
   switch (why?.rule) {
     case 'logged with the contact':
       return 'Your server logged it with this contact.';

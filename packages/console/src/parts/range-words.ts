@@ -3,7 +3,7 @@ import { formatTime } from '../reading/format.ts';
 import { comparison, lastDay, presets, range, today } from '../reading/range.ts';
 
 /** A day such as `2026-11-01`, for people. */
-export const dayInWords = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
+const dayInWords = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
 
 export const rangeInWords = (): string => {
   const { name, from, to } = range.value;

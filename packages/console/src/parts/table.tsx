@@ -1,7 +1,7 @@
 /** A table of entries. In a narrow window each row becomes a block, in which every cell has its head before it. */
 import type { ComponentChildren } from 'preact';
 
-export interface Row {
+interface Row {
   readonly key: string;
   /** The first cell names the row. */
   readonly cells: readonly ComponentChildren[];

@@ -36,7 +36,7 @@ const changedKeys = (before: ContactValues, after: ContactValues): string[] =>
     (key) => (before[key] ?? '') !== (after[key] ?? ''),
   );
 
-export type ContactChange = Omit<RequestFor<'updateContact'>, 'contactUUID'>;
+type ContactChange = Omit<RequestFor<'updateContact'>, 'contactUUID'>;
 
 /** The fields of updateContact that lead from one list to the other. undefined: nothing differs. */
 export const changeOf = (before: ContactValues, after: ContactValues): ContactChange | undefined => {

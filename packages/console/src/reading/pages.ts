@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../api.ts';
 import { type Answer, useAnswer } from './answer.ts';
 
-export interface Page<Entry> {
+interface Page<Entry> {
   readonly entries: readonly Entry[];
   readonly nextCursor: string;
 }
 
-export interface Listed<Entry> {
+interface Listed<Entry> {
   readonly answer: Answer<readonly Entry[]>;
   /** Reads the next page; undefined: there is none. */
   readonly more: (() => void) | undefined;

@@ -3,7 +3,7 @@ import { stretchesOf } from './ownership.ts';
 import type { Statement } from './statements.ts';
 
 /** A statement with the day on which it was made, and the last day on which its user had been active before it; null: none. */
-export interface DatedStatement extends Statement {
+interface DatedStatement extends Statement {
   readonly day: number;
   readonly seenDay: number | null;
 }

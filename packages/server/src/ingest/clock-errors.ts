@@ -18,7 +18,7 @@ const mostWrongClocks = 10_000;
  * (negative: before it). A clock counts as right until a request shows that it is wrong. An error that was forgotten, at the end of
  * the process or because too many clocks are wrong, is estimated again from the next request.
  */
-export type ClockErrorOf = (browser: string, lateMilliseconds: number) => number;
+type ClockErrorOf = (browser: string, lateMilliseconds: number) => number;
 
 export const createClockErrors = (): ClockErrorOf => {
   const errors = new BoundedMap<string, number>(mostWrongClocks);

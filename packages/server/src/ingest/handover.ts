@@ -12,7 +12,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** What a handover is bound to: the host left, the host entered, and the browser's User-Agent. */
-export interface Passage {
+interface Passage {
   readonly from: string;
   readonly to: string;
   readonly userAgent: string;

@@ -10,7 +10,7 @@ import { createMonth, type MonthSize } from './month.ts';
 import { dayMs, sampleDays } from './rhythm.ts';
 import { accountName, segments } from './shop.ts';
 
-export interface FillOptions {
+interface FillOptions {
   /** A whole number. The same seed makes the same month, up to its end. */
   readonly seed?: number;
   /** The end of the month, in milliseconds since 1970. */
@@ -25,7 +25,7 @@ export interface Progress {
   readonly of: number;
 }
 
-export interface FilledShop {
+interface FilledShop {
   readonly accountUUID: string;
   readonly accountName: string;
   readonly browserTokenUUID: string;

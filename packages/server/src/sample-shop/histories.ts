@@ -113,7 +113,7 @@ export const createHistory = (making: Making) => {
     },
   };
 };
-export type History = ReturnType<typeof createHistory>;
+type History = ReturnType<typeof createHistory>;
 
 const depthsOfVisitors = [
   ['one page', 37],

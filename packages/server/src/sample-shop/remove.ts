@@ -6,7 +6,7 @@ import { findSampleShop } from './account.ts';
 /** Rows that are deleted together. Requests wait that long: some tens of milliseconds. */
 const rowsPerStep = 2_000;
 
-export interface RemovedShop {
+interface RemovedShop {
   readonly accountUUID: string;
   readonly deletedEvents: number;
 }

@@ -48,7 +48,7 @@ const countries = [
   ['JP', 2],
 ] as const;
 
-export interface Device {
+interface Device {
   readonly browser: string;
   readonly os: string;
   readonly device: string;

@@ -70,7 +70,7 @@ interface ApplicationOptions {
   readonly newestBackup?: () => number | undefined;
 }
 
-export interface Application {
+interface Application {
   readonly server: Server;
   readonly demo: Demo | undefined;
   /** Whether it serves the documentation. */

@@ -123,7 +123,7 @@ export const startPurging = (
   };
 };
 
-export interface ServedReports {
+interface ServedReports {
   readonly reports: FiledReports;
   /** The store that requests use. */
   readonly store: Store;

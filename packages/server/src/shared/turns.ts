@@ -1,5 +1,5 @@
 /** The owner of a task. `isShared`: it is for a share link. */
-export interface TurnOf {
+interface TurnOf {
   readonly account: number;
   readonly isShared?: boolean | undefined;
 }

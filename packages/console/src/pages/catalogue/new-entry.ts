@@ -1,7 +1,7 @@
 /** A new entry while it is typed. Pure functions. */
 import { type AttrType, attrTypes, type Change, type Entry, type Kind, kinds, namesake, takenBy } from './entries.ts';
 
-export interface Draft {
+interface Draft {
   readonly id: string;
   readonly name: string;
   readonly type: AttrType;

@@ -12,7 +12,7 @@ interface ChoiceProps {
   readonly choose: (value: string) => void;
 }
 
-export const Choice = ({ label, value, options, choose }: ChoiceProps) => {
+const Choice = ({ label, value, options, choose }: ChoiceProps) => {
   const id = useId();
   const entries = options instanceof Map ? [...options] : Object.entries(options);
   if (isShared)

@@ -4,7 +4,7 @@ import { hrefOf } from '../../address.ts';
 import { Face } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 
-export interface PersonRow {
+interface PersonRow {
   readonly id: string;
   readonly name: string;
   readonly detail: string;

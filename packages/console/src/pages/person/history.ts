@@ -33,7 +33,7 @@ export interface MergeTurn {
   readonly atMs: number;
 }
 
-export type Entry = Session | Turn | MergeTurn;
+type Entry = Session | Turn | MergeTurn;
 
 /** The events, newest first, in sessions: those of a browser without a pause. */
 export const toSessions = (events: readonly LoggedEvent[]): Session[] => {

@@ -11,7 +11,7 @@ import { Claims } from './claims.tsx';
 import { numbersOf, toMergeTurns, toTurns } from './history.ts';
 import { Timeline } from './timeline.tsx';
 
-export type Found = AnswerFor<'getContact'>;
+type Found = AnswerFor<'getContact'>;
 
 const fields = {
   contactTitle: 'Title',

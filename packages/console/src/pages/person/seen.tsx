@@ -23,7 +23,7 @@ const read = async (userUUID: string, signal: AbortSignal) => {
     contactUUID: last.event[0]?.contactUUID,
   };
 };
-export type Seen = Awaited<ReturnType<typeof read>>;
+type Seen = Awaited<ReturnType<typeof read>>;
 
 /** undefined while it is read, and if it can't be. */
 export const useSeen = (userUUID: string): Seen | undefined =>

@@ -3,7 +3,7 @@ import type { Account } from '../../reading/account.ts';
 import { nameOfMember } from '../../reading/member-names.ts';
 
 export type Token = NonNullable<Account['token']>[number];
-export type TokenState = 'live' | 'revoked' | 'expired';
+type TokenState = 'live' | 'revoked' | 'expired';
 
 export const stateOf = ({ revokedTime, expiresTime }: Token, now: number): TokenState => {
   if (revokedTime !== undefined) return 'revoked';
@@ -15,7 +15,7 @@ export const isLive = (token: Token, now: number): boolean => stateOf(token, now
 const newestFirst = (tokens: readonly Token[]): Token[] =>
   tokens.toSorted((a, b) => Date.parse(b.createdTime) - Date.parse(a.createdTime));
 
-export interface TokenLists {
+interface TokenLists {
   readonly live: readonly Token[];
   /** Revoked or expired. */
   readonly ended: readonly Token[];

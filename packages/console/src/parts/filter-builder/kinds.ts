@@ -61,7 +61,7 @@ export const newCondition = (kind: Kind, segments: readonly string[]): Condition
   }
 };
 
-export interface Preset {
+interface Preset {
   readonly title: string;
   readonly condition: () => Condition;
 }

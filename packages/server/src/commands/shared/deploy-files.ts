@@ -8,7 +8,7 @@ const readDeployFile = (name: string): string =>
 
 export const environmentTemplate = (): string => readDeployFile('firsthand.env');
 
-export interface UnitOptions {
+interface UnitOptions {
   /** The command that serves. */
   readonly execStart: string;
   readonly user: string;
@@ -50,7 +50,7 @@ export const webServers = ['caddy', 'nginx', 'apache'] as const;
 export type WebServer = (typeof webServers)[number];
 const exampleFiles = { caddy: 'Caddyfile', nginx: 'nginx.conf', apache: 'apache.conf' } as const;
 
-export interface ProxyOptions {
+interface ProxyOptions {
   readonly site: string;
   readonly consoleOrigin: string | undefined;
   readonly port: number;

@@ -2,7 +2,7 @@
 import type { Client } from '@firsthand/client';
 import { WrongUsage } from './command-errors.ts';
 
-export type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
+type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 
 /** How help describes a filter. */
 export const asFilter = 'a filter as JSON, or an event by its name or number';

@@ -9,7 +9,7 @@ import { toMinute } from './printing.ts';
 /** For the link, which leads to the console. */
 export const addressSettings = ['consoleOrigin', 'host', 'port', 'basePath'] as const;
 
-export interface Invitation {
+interface Invitation {
   readonly invitationURL: string;
   readonly expiresTime: string;
 }

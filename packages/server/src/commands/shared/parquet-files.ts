@@ -79,7 +79,7 @@ const sync = async (path: string): Promise<void> => {
 
 const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`;
 
-export interface ExportedFiles {
+interface ExportedFiles {
   readonly files: readonly string[];
   readonly events: number;
 }

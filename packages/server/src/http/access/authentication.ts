@@ -27,7 +27,7 @@ export const namedToken = ({ tokenUUID }: Given, headers: Headers): unknown => {
 };
 
 /** The proof of a request: a token, or a session of the console. */
-export interface Proof {
+interface Proof {
   readonly text: string;
   readonly isSession: boolean;
 }

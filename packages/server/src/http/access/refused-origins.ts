@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from '../../shared/bounded-map.ts';
 
-export interface RefusedOrigin {
+interface RefusedOrigin {
   readonly origin: string;
   /** In milliseconds since 1970. */
   readonly time: number;

@@ -61,7 +61,7 @@ export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined):
 };
 
 /** Where a list of people goes on, up to which sequence its events count, and when its first page was asked. */
-export interface PeoplePage {
+interface PeoplePage {
   readonly end: PeopleEnd;
   readonly until: number;
   readonly asked: number;

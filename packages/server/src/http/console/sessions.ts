@@ -26,7 +26,7 @@ interface SessionMember {
 }
 
 /** What a page learns of a session. */
-export interface ShownSession {
+interface ShownSession {
   readonly accountUUID: string;
   readonly accountName: string;
   readonly kind: TokenKind;

@@ -5,7 +5,7 @@ import type { Cell } from './csv-line.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-export interface Column {
+interface Column {
   readonly head: string;
   readonly cell: (row: Row) => Cell;
 }

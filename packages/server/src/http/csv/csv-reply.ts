@@ -34,7 +34,7 @@ const pauseMilliseconds = 1_000;
 
 const headers = { 'Content-Type': 'text/csv; charset=utf-8; header=present', 'X-Accel-Buffering': 'no' };
 
-export interface CSVSurroundings {
+interface CSVSurroundings {
   readonly store: Pick<Store, 'findAccess' | 'listCatalogue'>;
   readonly log: Logger;
   readonly isStopping: () => boolean;

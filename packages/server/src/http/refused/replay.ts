@@ -68,7 +68,7 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
   agent: () => ({ robot: request.robot, labels: [] }),
 });
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Fields that replace those of the request. */
   readonly fix?: Readonly<Record<string, unknown>> | undefined;
   /** The tokenID of the token to use in place of its own. */

@@ -133,7 +133,7 @@ export interface BodySource {
  * Counts the largest result of a compressed body before it is decompressed. Resolves with a function that takes this back once it is, and
  * rejects if the body may not be decompressed.
  */
-export type MayUnpack = (packed: Uint8Array) => Promise<() => void>;
+type MayUnpack = (packed: Uint8Array) => Promise<() => void>;
 
 /** Decompresses a body, after reserving memory for the largest result. */
 const unpack = async (

@@ -125,4 +125,3 @@ export const createOwners = (account: number) => {
     },
   };
 };
-export type Owners = ReturnType<typeof createOwners>;

@@ -18,7 +18,7 @@ export const run = async (connection: DuckDBConnection, statement: SQL): Promise
 };
 
 /** The numbers of a chunk of rows, column by column. */
-export type NumberColumns = readonly (Float64Array | Int32Array)[];
+type NumberColumns = readonly (Float64Array | Int32Array)[];
 
 /** As `run`, for a statement whose columns are DOUBLE or INTEGER without NULL. Returns the chunks of its rows. */
 export const runForNumbers = async (connection: DuckDBConnection, statement: SQL): Promise<NumberColumns[]> => {

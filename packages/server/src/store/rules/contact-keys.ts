@@ -16,7 +16,7 @@ export const newKeysOf = ({ contactUUID, externalID, address }: Omit<NamedContac
 });
 
 /** The parts of a contact's row that decide about its keys. */
-export interface KeyHolder {
+interface KeyHolder {
   readonly contactEmailaddress: string | null;
   readonly contactExternalID: string | null;
   readonly verified: number | boolean;
@@ -27,13 +27,6 @@ export interface KeyHolder {
 /** Whether the external ID was sent with a server token or a contactProof, or is from an accepted claim. */
 export const isExternalIDVerified = ({ externalIDClaim }: Pick<KeyHolder, 'externalIDClaim'>): boolean =>
   externalIDClaim !== 0;
-
-/** Which contact a value of a key belongs to already. */
-export const heldBy = (
-  { contactEmailaddress, contactExternalID }: KeyHolder,
-  field: KeyField,
-  value: string,
-): boolean => (field === 'contactEmailaddress' ? contactEmailaddress : contactExternalID) === value;
 
 /**
  * Whether a contact gives up a key to the one that a server token says has it: only browser tokens have said the key, and the

@@ -32,7 +32,7 @@ export const cachedNames = (nameOf: NameOf): NameOf => {
 
 type Contact = Pick<ContactRecord, 'contactUUID' | 'contactStatus' | 'createdTime' | 'updatedTime'>;
 
-export const toContactRecord = (contact: Contact, view: ContactView, nameOf: NameOf): ContactRecord => ({
+const toContactRecord = (contact: Contact, view: ContactView, nameOf: NameOf): ContactRecord => ({
   contactUUID: contact.contactUUID,
   fields: view.fields,
   contactProfileName: nameOf('profile', view.fields.contactProfileID),

@@ -56,7 +56,7 @@ const codeWords: Readonly<Record<string, (field: string) => string>> = {
 };
 
 /** Why a request was refused. Messages of the API begin with the path of the field. */
-export const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
+const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
   const name = nameOfField(field);
   const words = codeWords[code];
   if (words) return words(name);

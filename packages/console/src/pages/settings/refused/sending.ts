@@ -4,7 +4,7 @@ import { readAccount } from '../../../reading/account.ts';
 import { type Path, pathOf, valueAt, withValue } from './causes.ts';
 import type { RefusedRequest } from './request.ts';
 
-export type Fix = Readonly<Record<string, unknown>>;
+type Fix = Readonly<Record<string, unknown>>;
 
 /** The fields that replace those of a request so that the values at some paths become others. */
 export const fixOf = ({ request }: RefusedRequest, values: readonly (readonly [Path, unknown])[]): Fix | undefined => {

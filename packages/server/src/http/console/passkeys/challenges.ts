@@ -70,4 +70,3 @@ export const createChallenges = ({ store, now }: Surroundings) => {
     },
   };
 };
-export type Challenges = ReturnType<typeof createChallenges>;

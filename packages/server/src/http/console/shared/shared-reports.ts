@@ -26,8 +26,7 @@ const mostKnown = 10_000;
  */
 export const shareRate = { perSecond: 5, burst: 300 };
 
-export const unknownLink = (): Refusal =>
-  new Refusal('unknown_share_link', { message: 'this link is not valid any more' });
+const unknownLink = (): Refusal => new Refusal('unknown_share_link', { message: 'this link is not valid any more' });
 
 export const isUnknown = (error: unknown): boolean => error instanceof Refusal && error.code === 'unknown_share_link';
 

@@ -7,7 +7,7 @@ import { run } from '../statements.ts';
 import { createGrid, type Grid, isGridOf, spansBefore, valuesOfSpans } from './grid.ts';
 import { createScope, type Scope } from './scope.ts';
 
-export interface Intervals {
+interface Intervals {
   readonly grid: Grid;
   readonly count: number;
   /** The column `slot` that `within` needs of each event. */

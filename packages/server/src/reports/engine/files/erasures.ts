@@ -101,4 +101,3 @@ export const createErasures = (account: number, first: number, until: number) =>
     },
   };
 };
-export type Erasures = ReturnType<typeof createErasures>;

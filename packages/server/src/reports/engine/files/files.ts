@@ -20,7 +20,7 @@ export interface EventFile extends StoredFile {
   readonly columns: readonly string[];
 }
 
-export interface Manifest {
+interface Manifest {
   readonly version: 4;
   /** The attrIDs with columns, by their numbers. */
   readonly attributes: readonly string[];
@@ -170,4 +170,3 @@ export const createFiles = (folder: string) => {
     },
   };
 };
-export type Files = ReturnType<typeof createFiles>;

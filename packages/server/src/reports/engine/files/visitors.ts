@@ -152,4 +152,3 @@ export const createVisitors = (account: number) => {
     },
   };
 };
-export type Visitors = ReturnType<typeof createVisitors>;

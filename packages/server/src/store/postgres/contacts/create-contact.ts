@@ -16,7 +16,7 @@ import { link } from './links.ts';
 import { dropSurplusClaims } from './surplus-claims.ts';
 import type { User, Users } from './users.ts';
 
-export interface CreateContactParts {
+interface CreateContactParts {
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;

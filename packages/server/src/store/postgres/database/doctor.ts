@@ -47,7 +47,7 @@ export const nextDayFinding = async (db: Connection, now: number, patience?: num
   return { name: 'partitions', ok: state !== 'due', detail: `${which} ${details[state]}` };
 };
 
-export interface Archiving {
+interface Archiving {
   readonly mode: string;
   /** In milliseconds since 1970; null: never. */
   readonly archivedTime: number | null;

@@ -20,7 +20,7 @@ const open = {
   quick: (databaseURL, idle) => openPool(databaseURL, mostQuick, { idle }),
 } satisfies Record<string, Open>;
 
-export type Pools = Readonly<Record<keyof typeof open, ConnectionPool>>;
+type Pools = Readonly<Record<keyof typeof open, ConnectionPool>>;
 
 const poolsBy = (poolOf: (name: keyof typeof open) => ConnectionPool): Pools => ({
   events: poolOf('events'),

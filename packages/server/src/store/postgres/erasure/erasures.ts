@@ -123,7 +123,7 @@ const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly E
 export type OldOfAccount = Omit<RequestOf<'deleteEventsBefore'>, 'most'> &
   Record<'account' | 'mostEvents' | 'mostRefused', number>;
 
-export interface ErasureParts {
+interface ErasureParts {
   readonly finder: ContactFinder;
   readonly dedup: Dedup;
   readonly refused: RefusedWriter;

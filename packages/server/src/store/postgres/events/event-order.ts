@@ -12,7 +12,7 @@
 const bits = { holder: 10, account: 8 } as const;
 
 /** The column that an index begins with. */
-export type OrderedBy = keyof typeof bits;
+type OrderedBy = keyof typeof bits;
 
 /** Returns SQL for the group of a sequence, as the index has it. `sequence` is SQL too. */
 export const sequenceGroup = (by: OrderedBy, sequence = 'sequence'): string => `(${sequence} >> ${bits[by]})`;

@@ -47,7 +47,7 @@ export const toEvent = ({ holder, sequence, user, eventTime, account, day, event
 };
 
 /** What an account's catalogues say of a page's events. */
-export interface Entries {
+interface Entries {
   readonly merges: CatalogueMerges;
   /** Returns the names of events; null for one that is not listed. */
   namesOf(eventIDs: readonly number[]): Promise<ReadonlyMap<number, string | null>>;

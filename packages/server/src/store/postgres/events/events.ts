@@ -40,8 +40,7 @@ interface Against {
 }
 
 /** Whether an event says which contact it is of, and may link its user. */
-export const namesContact = ({ contactUUID, externalID }: NewEvent): boolean =>
-  contactUUID !== null || externalID !== null;
+const namesContact = ({ contactUUID, externalID }: NewEvent): boolean => contactUUID !== null || externalID !== null;
 
 const nobody: Against = { name: null, contact: null, named: null };
 

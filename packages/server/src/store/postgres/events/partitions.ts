@@ -196,7 +196,7 @@ export const keepTending = (
 };
 
 /** Within this time, in milliseconds, a server has tended the days at least once, even if it has left one call to another server. */
-export const longestWithoutTending = usualPauses.first + 2 * usualPauses.usual;
+const longestWithoutTending = usualPauses.first + 2 * usualPauses.usual;
 
 /**
  * Returns the day after `now`, whether its partitions are there, and whether they should be: a server has run for `patience`, the day began

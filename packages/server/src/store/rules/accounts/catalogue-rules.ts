@@ -180,7 +180,7 @@ const attributeField = (index: number): string => {
 type Kind = Pick<NewEvent, 'eventID' | 'eventName'>;
 
 /** Returns the eventID of an event; undefined if the account does not list its name. */
-export const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind): number | undefined => {
+const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind): number | undefined => {
   if (eventID !== null) return eventID;
   const id = eventIDs.get(eventName as string);
   return id === undefined ? undefined : Number(id);

@@ -76,7 +76,7 @@ export function* externalIDsIn(text: string): Generator<readonly string[]> {
 }
 
 /** What is searched of a request. All of it is normalized. */
-export interface Searched {
+interface Searched {
   /** The whole text of a request that could not be parsed; of another one its values and unknown names, a line each. */
   readonly text: string;
   readonly isParsed: boolean;

@@ -16,7 +16,7 @@ import type { LinkWriter } from './links.ts';
 import type { SurplusClaims } from './surplus-claims.ts';
 import type { Users } from './users.ts';
 
-export interface CreateContactParts {
+interface CreateContactParts {
   readonly sequencer: Sequencer;
   readonly users: Users;
   readonly catalogues: CatalogueWriter;

@@ -12,7 +12,7 @@ import { openConnection } from './connection.ts';
 import { tryLock } from './lock.ts';
 import { makeFolder } from './owner.ts';
 
-export interface MadeBackup {
+interface MadeBackup {
   readonly file: string;
   /** When it was begun, in milliseconds since 1970. */
   readonly time: number;
@@ -115,4 +115,3 @@ export const openBackupFolder = (path: string, folder: string) => {
     },
   };
 };
-export type BackupFolder = ReturnType<typeof openBackupFolder>;

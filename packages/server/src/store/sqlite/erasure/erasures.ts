@@ -40,7 +40,7 @@ const costOfBlock = 10;
 const costOfRest = 100;
 const costOfEnd = 3;
 
-export interface ErasureParts {
+interface ErasureParts {
   readonly sequencer: Sequencer;
   readonly contacts: ContactWriter;
   readonly detaching: Detaching;

@@ -18,7 +18,7 @@ export interface Pending {
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** A call within a transaction. */
-export interface Work {
+interface Work {
   readonly carryOut: () => unknown;
   /** Whether the call throws a Refusal when it is refused. A call that returns its refusals needs no savepoint. */
   readonly mayThrowRefusal: boolean;
