@@ -13,6 +13,8 @@ interface DialogFormProps {
   /** Why it did not do; '' or absent: it did, or was not tried. */
   readonly problem?: string;
   readonly isDisabled?: boolean;
+  /** Whether the action cannot be undone. */
+  readonly isDanger?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -24,6 +26,7 @@ export const DialogForm = ({
   submit,
   problem,
   isDisabled = false,
+  isDanger = false,
   children,
 }: DialogFormProps) => (
   <Dialog title={title} close={close} class={name}>
@@ -40,7 +43,7 @@ export const DialogForm = ({
         <button type="button" onClick={close}>
           Cancel
         </button>
-        <button type="submit" class="main" disabled={isDisabled}>
+        <button type="submit" class={isDanger ? 'danger' : 'main'} disabled={isDisabled}>
           {action}
         </button>
       </p>

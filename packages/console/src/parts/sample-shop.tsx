@@ -1,5 +1,6 @@
 /** Sample data to look around in: the way in, and the way out. */
 import { useState } from 'preact/hooks';
+import { isOwner } from '../reading/account.ts';
 import { isSampleShop, offersSampleShop, openSampleShop, removeSampleShop, sampleShopProgress } from '../session.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { act, show } from './notices.tsx';
@@ -50,9 +51,11 @@ export const SampleShopNotice = () => {
       <p>
         <strong>This is sample data:</strong> a month of an invented tea shop, in a separate account.
       </p>
-      <button type="button" onClick={() => setAsking(true)}>
-        Remove it
-      </button>
+      {isOwner.value && (
+        <button type="button" onClick={() => setAsking(true)}>
+          Remove it
+        </button>
+      )}
       <button type="button" class="quiet" aria-label="Hide this note" onClick={hide}>
         ×
       </button>
@@ -62,8 +65,9 @@ export const SampleShopNotice = () => {
           close={() => setAsking(false)}
           action="Remove all of it"
           submit={remove}
+          isDanger
         >
-          <p>This deletes the account of the sample shop, with its views and links.</p>
+          <p>This deletes the account of the sample shop for everybody, with its views, links and members.</p>
         </DialogForm>
       )}
     </div>

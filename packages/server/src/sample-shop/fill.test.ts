@@ -3,6 +3,7 @@ import { createSite } from '../../test/fixtures/site.ts';
 import { openStore } from '../store/open.ts';
 import { findSampleShop } from './account.ts';
 import { AlreadyFilled, fillSampleShop, type Progress } from './fill.ts';
+import { removeSampleShop } from './remove.ts';
 
 const open = async () => {
   const store = await openStore({
@@ -44,4 +45,17 @@ it('fills one shop at most', async () => {
   const store = await open();
   await fillSampleShop(store, { size });
   await expect(fillSampleShop(store, { size })).rejects.toThrow(AlreadyFilled);
+});
+
+it('says of nobody that they were last seen in the future, beside an account that has events, and when it is filled again', async () => {
+  const store = await open();
+  const site = await createSite(store);
+  await site.server.logAt(Date.now(), {});
+  await fillSampleShop(store, { size });
+  await removeSampleShop(store);
+  await fillSampleShop(store, { size });
+  for (const { account } of await store.listAccounts()) {
+    const { contacts } = await store.searchContact({ account, seenFrom: Date.now(), limit: 5 });
+    expect(contacts).toEqual([]);
+  }
 });

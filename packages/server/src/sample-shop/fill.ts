@@ -98,7 +98,7 @@ const createStoring = (store: Store, { account, tokens, browserTokenUUID }: Samp
       if (some.length === 0) continue;
       // As if they had arrived when the last of them happened: the day on which a contact was last seen is that of an arrival.
       const receivedTime = Math.max(...some.map(({ eventTime }) => eventTime));
-      const outcomes = await store.logEvents({ ...askerOf(by), receivedTime, events: some });
+      const outcomes = await store.logEvents({ ...askerOf(by), receivedTime, isPast: true, events: some });
       const lost = outcomes.find(({ kept }) => !kept);
       if (lost) throw new Error(`an event of the sample shop was not stored: ${JSON.stringify(lost)}`);
     }

@@ -705,6 +705,8 @@ export interface NewEvent extends Omit<EventValues, 'eventID'> {
 
 export interface EventBatch extends Asker {
   readonly receivedTime: number;
+  /** Whether `receivedTime` is made up, as in sample data. Then a time before that of earlier events says nothing about the clock. */
+  readonly isPast?: boolean;
   readonly events: readonly NewEvent[];
 }
 

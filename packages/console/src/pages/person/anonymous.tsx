@@ -19,8 +19,8 @@ export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
             A browser.{' '}
             {seen?.contactUUID ? (
               <>
-                Its newest event is{' '}
-                <a href={hrefOf('person', { contact: seen.contactUUID, user: null })}>a contact’s</a>.
+                Its newest event belongs to{' '}
+                <a href={hrefOf('person', { contact: seen.contactUUID, user: null })}>a contact</a>.
               </>
             ) : (
               'Its newest events do not belong to a contact.'

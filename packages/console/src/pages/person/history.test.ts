@@ -48,6 +48,11 @@ describe('turns', () => {
     expect(turns.map(({ isRecognition }) => isRecognition)).toEqual([false, true, false, true]);
   });
 
+  it('say of a browser that left the person that it did', () => {
+    const links = [link('1', 0, 'ann'), link('2', 1, 'ann', { userUUID: 'phone', current: true })];
+    expect(toTurns(links).map(({ isFormer }) => isFormer)).toEqual([true, false]);
+  });
+
   it('recognize a browser that was linked to a contact that is part of this one now', () => {
     expect(toTurns([link('1', 0, 'merged into ann')])).toMatchObject([{ isRecognition: true }]);
   });

@@ -24,6 +24,8 @@ export interface Turn {
   readonly atMs: number;
   /** Whether it was the first to make the browser the person's: the moment of recognition. */
   readonly isRecognition: boolean;
+  /** Whether the browser belongs to somebody else, or to nobody, by now. */
+  readonly isFormer: boolean;
 }
 
 /** A contact that was merged into the person's, at that time in the history. */
@@ -58,10 +60,12 @@ export const toSessions = (events: readonly LoggedEvent[]): Session[] => {
 /** What made browsers the person's. `links` are those to the contact and to all that are merged into it, oldest first. */
 export const toTurns = (links: readonly Link[]): Turn[] => {
   const before = new Set<string>();
+  const current = new Set(browsersOf(links).map(({ userUUID }) => userUUID));
   return links.map((link) => {
     const isRecognition = !link.voided && !before.has(link.userUUID);
     if (!link.voided) before.add(link.userUUID);
-    return { kind: 'turn', link, atMs: Date.parse(link.linkTime), isRecognition };
+    const isFormer = !link.voided && !current.has(link.userUUID);
+    return { kind: 'turn', link, atMs: Date.parse(link.linkTime), isRecognition, isFormer };
   });
 };
 

@@ -15,10 +15,11 @@ interface TurnMarkProps {
   readonly after: () => unknown;
 }
 
-const wordsOf = ({ turn: { isRecognition, link }, hasHistory }: TurnMarkProps): string => {
+const wordsOf = ({ turn: { isRecognition, isFormer, link }, hasHistory }: TurnMarkProps): string => {
   if (link.voided) return 'This link does not count';
   if (!isRecognition) return 'This browser was linked again';
-  return `Recognized: this browser${hasHistory ? '’s anonymous history' : ''} now belongs to this person`;
+  const what = `Recognized: this browser${hasHistory ? '’s anonymous history' : ''}`;
+  return isFormer ? `${what} belonged to this person from here on` : `${what} now belongs to this person`;
 };
 
 /** Which browser it is, where no list says so any more. */
@@ -28,11 +29,19 @@ const Device = ({ userUUID }: { readonly userUUID: string }) => {
 };
 
 const Basis = ({ verified }: { readonly verified: boolean }) =>
-  verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed in the browser</Badge>;
+  verified ? (
+    <span title="Your server, or a proof that it signed, says who uses this browser">
+      <Badge tone="good">verified</Badge>
+    </span>
+  ) : (
+    <span title="Only the page says so: whoever uses this browser entered it">
+      <Badge tone="open">claimed in the browser</Badge>
+    </span>
+  );
 
 export const TurnMark = (props: TurnMarkProps) => {
-  const { after } = props;
-  const { link, isRecognition } = props.turn;
+  const { turn, after } = props;
+  const { link, isRecognition } = turn;
   const { userUUID, linkTime, verified, voided } = link;
   return (
     <li class={`turn${isRecognition ? ' turn-recognition' : ''}${voided ? ' turn-voided' : ''}`}>
@@ -44,6 +53,7 @@ export const TurnMark = (props: TurnMarkProps) => {
           <BrowserMark userUUID={userUUID} /> {voided && <Device userUUID={userUUID} />}
           <a href={hrefOf('person', { user: userUUID, contact: null })}>{nameOfUser(userUUID)}</a> ·{' '}
           {voided ? <Badge tone="bad">ignored</Badge> : <Basis verified={verified} />}
+          {turn.isFormer && ' · This browser is somebody else’s or nobody’s now'}
         </p>
       </div>
       {mayChange.value && (

@@ -158,6 +158,9 @@ export const createConsoleAnswers = ({
     if (!shown || !shop.isShop(shown.accountUUID)) {
       throw new Refusal('unknown_account', { message: 'the account of this session is not the sample shop' });
     }
+    if (session.access.kind !== 'server') {
+      throw new Refusal('token_kind', { message: 'only an owner of the sample shop can remove it' });
+    }
     const kept = (await sessions.ofBrowser(c)).filter(({ access }) => access.account !== session.access.account);
     await shop.remove();
     return jsonAnswer(

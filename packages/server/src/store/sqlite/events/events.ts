@@ -133,7 +133,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
   return {
     logEvents(batch: EventBatch): EventOutcome[] {
-      const day = sequencer.dayOf(batch.receivedTime);
+      const day = sequencer.dayOf(batch.receivedTime, batch.isPast);
       return batch.events.map((event) => {
         try {
           return keep(batch, event, day);

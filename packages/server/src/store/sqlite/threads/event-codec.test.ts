@@ -27,7 +27,7 @@ test.each<[string, EventBatch['events']]>([
     ],
   ],
 ])('a batch of events comes out as it went in: %s', (_, events) => {
-  const batch: EventBatch = { account: 1, token: 2, browser: true, receivedTime: 3, events };
+  const batch: EventBatch = { account: 1, token: 2, browser: true, receivedTime: 3, isPast: false, events };
   expect(fromFlatEvents(structuredClone(toFlatEvents(batch)))).toStrictEqual(batch);
 });
 

@@ -17,7 +17,7 @@ type Layout<Shape, Names extends readonly (keyof Shape)[]> = {
   readonly [Index in keyof Names]: Marked<Shape>[Names[Index]];
 };
 
-type BatchLayout = Layout<EventBatch, ['account', 'token', 'browser', 'receivedTime']>;
+type BatchLayout = Layout<Required<EventBatch>, ['account', 'token', 'browser', 'receivedTime', 'isPast']>;
 type NewEventLayout = Layout<
   NewEvent,
   // biome-ignore format: one line is easier to compare with the code below
@@ -67,8 +67,8 @@ const createReader = (flat: FlatEvents) => {
 
 export const toFlatEvents = (batch: EventBatch): FlatEvents => {
   const flat: Value[] = [];
-  const { account, token, browser, receivedTime } = batch as Marked<EventBatch>;
-  writerOf<BatchLayout>(flat).push(account, token, browser, receivedTime);
+  const { account, token, browser, receivedTime, isPast } = { isPast: false, ...batch } as Marked<Required<EventBatch>>;
+  writerOf<BatchLayout>(flat).push(account, token, browser, receivedTime, isPast);
   const writer = writerOf<NewEventLayout>(flat);
   for (const event of batch.events) {
     const marked = event as Marked<NewEvent>;
@@ -83,13 +83,14 @@ export const toFlatEvents = (batch: EventBatch): FlatEvents => {
 export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
   const { fieldsOf, skip, attributesAfter, hasNext } = createReader(flat);
   const ofBatch = fieldsOf<BatchLayout>();
-  const batch: Marked<Omit<EventBatch, 'events'>> = {
+  const batch: Marked<Omit<Required<EventBatch>, 'events'>> = {
     account: ofBatch(0),
     token: ofBatch(1),
     browser: ofBatch(2),
     receivedTime: ofBatch(3),
+    isPast: ofBatch(4),
   };
-  skip<BatchLayout>(4);
+  skip<BatchLayout>(5);
   const fieldAt = fieldsOf<NewEventLayout>();
   const events: NewEvent[] = [];
   while (hasNext()) {

@@ -1,5 +1,5 @@
 /** The last sequence and the current day: assigns the one order of events and statements. */
-import { dayAt } from '../../rules/received-day.ts';
+import { dayAt, dayMilliseconds } from '../../rules/received-day.ts';
 import type { Connection } from '../database/connection.ts';
 
 interface At {
@@ -37,8 +37,8 @@ export const createSequencer = (db: Connection) => {
       return at.sequence;
     },
     /** Returns the day of something received at `receivedTime`. Days never go back: see received-day.ts. */
-    dayOf(receivedTime: number): number {
-      Object.assign(at, dayAt(at, receivedTime));
+    dayOf(receivedTime: number, isPast = false): number {
+      if (!isPast || receivedTime >= at.clockDay * dayMilliseconds) Object.assign(at, dayAt(at, receivedTime));
       return at.day;
     },
     /** The last sequence that was assigned. */
