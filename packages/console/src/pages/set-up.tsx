@@ -1,7 +1,7 @@
 /** Set up: the script tag, the sites that may use it, the first event, and what is left to do. */
 import type { AnswerFor } from '@firsthand/client';
 import { useEffect } from 'preact/hooks';
-import { hrefOf, isOnThisMachine } from '../address.ts';
+import { hrefOf, isOnThisMachine, root } from '../address.ts';
 import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
 import { EventLine } from '../parts/event-line.tsx';
@@ -29,6 +29,9 @@ const WhyNothing = () => (
       <li>The script is 404 or refused: the address in the tag is wrong.</li>
       <li>401: the token in the tag is wrong.</li>
       <li>403: the site is not in the list of sites.</li>
+      <li>
+        The console mentions a Content Security Policy: <a href="../docs/csp">allow the script and its requests</a>.
+      </li>
     </ul>
   </>
 );
@@ -90,6 +93,9 @@ interface Step {
   readonly href: string;
 }
 
+/** Whether the service is below a path, which the web server of a site can pass on. */
+const hasPathOfSite = (): boolean => new URL(root).pathname !== '/';
+
 const stepsOf = (service: Service, logsMore: boolean): readonly Step[] => {
   return [
     {
@@ -99,8 +105,8 @@ const stepsOf = (service: Service, logsMore: boolean): readonly Step[] => {
       href: '#origins',
     },
     {
-      title: 'Serve it from your own domain, over HTTPS',
-      isDone: !isOnThisMachine() && location.protocol === 'https:',
+      title: 'Serve the script from a path of your site, over HTTPS',
+      isDone: !isOnThisMachine() && location.protocol === 'https:' && hasPathOfSite(),
       help: 'From a path of the site itself, Safari keeps a browser’s cookie for 400 days instead of 7.',
       href: '../docs/own-domain',
     },

@@ -3,8 +3,10 @@ import { useState } from 'preact/hooks';
 import { root } from '../../address.ts';
 import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Field } from '../../parts/field.tsx';
 import { account } from '../../reading/account.ts';
 import { isLive } from '../settings/token-list.ts';
+import { scriptAddresses } from './script-addresses.ts';
 
 /** The server has written the tag of its settings into the page, without the address and the token. */
 const template = (): string => document.querySelector<HTMLMetaElement>('meta[name="firsthand-tag"]')?.content ?? '';
@@ -25,9 +27,12 @@ export const ScriptTag = () => {
   const tokens =
     account.value?.token?.filter((token) => token.tokenUUID !== undefined && isLive(token, Date.now())) ?? [];
   const [chosen, setChosen] = useState('');
+  const [chosenAddress, setChosenAddress] = useState('');
   const token = tokens.find(({ tokenID }) => tokenID === chosen) ?? tokens[0];
+  const addresses = scriptAddresses(root, account.value?.accountOrigin ?? []);
+  const [address = root] = addresses.includes(chosenAddress) ? [chosenAddress] : addresses;
   const tag = template()
-    .replaceAll('{root}', root)
+    .replaceAll('{root}', address)
     .replaceAll('{token}', token?.tokenUUID ?? 'browser_…');
   const tools = tokens.length > 1 && (
     <select
@@ -48,6 +53,27 @@ export const ScriptTag = () => {
         Paste it into the head of each page, before other scripts. It logs page views; <code>tracker.log</code> logs
         what else matters to you.
       </p>
+      {addresses.length > 1 && (
+        <>
+          <Field label="Address of the script">
+            {(props) => (
+              <select {...props} value={address} onChange={(event) => setChosenAddress(event.currentTarget.value)}>
+                {addresses.map((each) => (
+                  <option key={each} value={each}>
+                    {each}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <p class="soft">
+            {address === root
+              ? 'From an address that is not the site’s own, Safari keeps a browser’s cookie for 7 days instead of 400.'
+              : 'The web server of the site passes this path on to the service.'}{' '}
+            <a href="../docs/own-domain">How</a>
+          </p>
+        </>
+      )}
       <div class="tag">
         <pre>
           <code>{tag}</code>

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { scriptAddresses } from './script-addresses.ts';
+
+it('offers the path of each site first, then the console’s own address', () => {
+  expect(
+    scriptAddresses('https://firsthand.shop.example/s', ['https://shop.example', 'https://www.shop.example']),
+  ).toEqual(['https://shop.example/s', 'https://www.shop.example/s', 'https://firsthand.shop.example/s']);
+});
+
+it('names an address once', () => {
+  expect(scriptAddresses('https://shop.example/s', ['https://shop.example'])).toEqual(['https://shop.example/s']);
+});
+
+it('offers no path of a site where the service has none', () => {
+  expect(scriptAddresses('http://127.0.0.1:3000', ['https://shop.example'])).toEqual(['http://127.0.0.1:3000']);
+});
