@@ -50,9 +50,7 @@ export const layOut = (tarball: string, folder: string): void => {
   );
   // Readable for all, whatever the umask of this process is.
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', folder]);
-  write(join(folder, 'etc/firsthand.env'), readFileSync(join(deploy, 'firsthand.env'), 'utf8'), 0o640);
   for (const name of ['postinst', 'prerm', 'postrm']) write(join(folder, 'DEBIAN', name), read(name), 0o755);
-  write(join(folder, 'DEBIAN/conffiles'), '/etc/firsthand.env\n');
 };
 
 export interface PackageOptions {
