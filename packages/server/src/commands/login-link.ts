@@ -4,7 +4,7 @@ import { parseAddress } from '../identity/address.ts';
 import type { Member } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { type AccountOptions, addDatabase, chosenAccount, withStore } from './shared/database.ts';
-import { addSettings } from './shared/flags.ts';
+import { addSettings, settingsOf } from './shared/flags.ts';
 import { addressSettings, invitationLines, inviteMember } from './shared/invitations.ts';
 import { printJSON, printLine } from './shared/printing.ts';
 
@@ -34,7 +34,8 @@ const printLink = async (given: string | undefined, options: AccountOptions): Pr
     const emailaddress = given ?? onlyOwner(members);
     const member = members.find((each) => each.emailaddress === parseAddress(emailaddress));
     const role = member === undefined ? 'owner' : roleOf(member.kind);
-    return { emailaddress, ...(await inviteMember(store, account, { emailaddress, role }, options)) };
+    const address = settingsOf(addressSettings, options);
+    return { emailaddress, ...(await inviteMember(store, account, { emailaddress, role }, address)) };
   });
   if (options.json) return printJSON({ ...invitation, status: '200' });
   printLine(invitationLines(emailaddress, invitation));

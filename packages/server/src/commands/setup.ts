@@ -12,12 +12,12 @@ import {
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
-import { parseOrigin } from '@firsthand/contract/origins';
+import { originAllowed, parseOrigin } from '@firsthand/contract/origins';
 import { type Command, Option } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { parseEnvironmentFile, setInEnvironmentFile } from '../config/environment-file.ts';
 import { parseAddress } from '../identity/address.ts';
-import type { Store } from '../store/store.ts';
+import type { AccountSummary, Store } from '../store/store.ts';
 import { accountFrom, tagLines } from './account.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { chosenAccount, withStore } from './shared/database.ts';
@@ -212,6 +212,17 @@ const environmentText = (present: string | undefined, { data }: Options, { conso
 
 const isEmpty = async (store: Store): Promise<boolean> => (await store.listAccounts()).length === 0;
 
+/** Throws WrongUsage unless the account takes events from the pages of `site`. */
+const refuseOtherSite = async (store: Store, { account }: AccountSummary, site: string): Promise<void> => {
+  const { accountName, accountOrigin } = await store.getAccount(account);
+  if (originAllowed(accountOrigin, site)) return;
+  throw new WrongUsage(
+    `--site is ${site}, but the account ${accountName} is for ${accountOrigin.join(', ')}. Nothing was changed. ` +
+      'To add the site to this account, or to replace its address: the console, Set up, Sites. ' +
+      `For an account of its own: firsthand account create --name <name> --origin ${site}, then setup with --account <accountUUID>`,
+  );
+};
+
 const setUp = async (options: Options, givenFile: string): Promise<void> => {
   const file = resolve(givenFile);
   const present = readIfThere(file);
@@ -229,20 +240,22 @@ const setUp = async (options: Options, givenFile: string): Promise<void> => {
   const user = ensureUser(options);
   mkdirSync(options.data, { recursive: true, mode: 0o700 });
   if (user && statSync(options.data).uid === 0) chownSync(options.data, user.uid, user.gid);
-  if (text !== present) writeWhole(file, text, 0o640, user?.gid);
-  const unit = writeUnit(options, file);
-
   const ofService = {
     ...{ databaseUrl: databaseURL, consoleOrigin, host, port: String(port), basePath, trackerPath, apiPrefix },
     ...(options.account !== undefined && { account: options.account }),
   };
-  const { created, invitation } = await withStore(
+  const { unit, created, invitation } = await withStore(
     ofService,
     async (store) => {
-      const created = (await isEmpty(store)) ? await createAccount(store) : undefined;
-      const account = created ?? (await chosenAccount(store, ofService));
-      const invitation = await inviteMember(store, account, { emailaddress: email, role: 'owner' }, ofService);
-      return { created, invitation };
+      const account = (await isEmpty(store)) ? undefined : await chosenAccount(store, ofService);
+      if (account !== undefined) await refuseOtherSite(store, account, site);
+      if (text !== present) writeWhole(file, text, 0o640, user?.gid);
+      const unit = writeUnit(options, file);
+      const created = account === undefined ? await createAccount(store) : undefined;
+      const { accountUUID } = created ?? (account as AccountSummary);
+      const owner = { emailaddress: email, role: 'owner' } as const;
+      const address = { consoleOrigin, host, port, basePath };
+      return { unit, created, invitation: await inviteMember(store, { accountUUID }, owner, address) };
     },
     { create: true },
   );

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { parseAddress } from '../identity/address.ts';
 import type { Store } from '../store/store.ts';
 import { type AccountOptions, accountOf, addDatabase, chosenAccount, withStore } from './shared/database.ts';
-import { addSettings } from './shared/flags.ts';
+import { addSettings, settingsOf } from './shared/flags.ts';
 import { addressSettings, invitationLines, inviteMember } from './shared/invitations.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
@@ -58,7 +58,12 @@ const invite = async (
 ): Promise<void> => {
   const { role, name } = options;
   const invitation = await withStore(options, async (store) =>
-    inviteMember(store, await chosenAccount(store, options), { emailaddress, role, name }, options),
+    inviteMember(
+      store,
+      await chosenAccount(store, options),
+      { emailaddress, role, name },
+      settingsOf(addressSettings, options),
+    ),
   );
   if (options.json) return printJSON({ ...invitation, status: '200' });
   printLine(invitationLines(emailaddress, invitation));

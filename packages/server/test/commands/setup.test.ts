@@ -88,6 +88,37 @@ it('keeps the settings and the account of an earlier run, and prints another lin
   ]);
 });
 
+it('refuses another site than that of the account, before it writes anything', async () => {
+  const { file, unit, args } = placesIn(temporaryFolder());
+  const first = await firsthandJSON([...args, ...flags]);
+  const written = [file, unit].map(read);
+  const other = ['--site', 'https://cups.example', '--email', email, '--console-origin', 'none'];
+  const { code, stdout, stderr } = await firsthand([...args, ...other]);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(
+    /--site is https:\/\/cups\.example, but the account tea\.example is for https:\/\/tea\.example/,
+  );
+  expect(stderr).toMatch(/console.*Sites[\s\S]*firsthand account create[\s\S]*--account/);
+  expect([file, unit].map(read)).toEqual(written);
+
+  const { DATABASE_URL } = parseEnvironmentFile(read(file), file) as { DATABASE_URL: string };
+  const { accountUUID } = await firsthandJSON(
+    ['account', 'create', '--name', 'Cups', '--origin', 'https://*.cups.example'],
+    { DATABASE_URL },
+  );
+  const wildcard = ['--site', 'https://www.cups.example', '--email', email, '--account', accountUUID];
+  expect((await firsthandJSON([...args, ...wildcard])).memberID).not.toBe(first.memberID);
+});
+
+it('prints the link of this machine after the address of the console was removed, as login-link does', async () => {
+  const { file, args } = placesIn(temporaryFolder());
+  await firsthandJSON([...args, ...flags]);
+  const { invitationURL } = await firsthandJSON([...args, ...flags.slice(0, -1), 'none']);
+  const again = await firsthandJSON(['--settings-file', file, 'login-link']);
+  for (const url of [invitationURL, again.invitationURL])
+    expect(url).toMatch('http://127.0.0.1:3000/s/console/join#code=');
+});
+
 it('opens the console on this machine only, where it is given no address', async () => {
   const { file, args } = placesIn(temporaryFolder());
   const local = [...args, ...flags.slice(0, -1), 'none'];

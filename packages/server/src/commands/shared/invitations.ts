@@ -1,9 +1,9 @@
 /** Links with which people join an account, or sign in again. */
 import type { MemberRole } from '@firsthand/contract/account/members';
+import type { Config } from '../../config/config.ts';
 import { consoleRootURL } from '../../serving/root-url.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
 import { asOperator } from './database.ts';
-import { settingsOf } from './flags.ts';
 import { toMinute } from './printing.ts';
 
 /** For the link, which leads to the console. */
@@ -26,13 +26,12 @@ export const inviteMember = async (
   store: Store,
   { accountUUID }: Pick<AccountSummary, 'accountUUID'>,
   { emailaddress, role, name }: Invited,
-  options: Readonly<Record<string, unknown>>,
+  address: Pick<Config, (typeof addressSettings)[number]>,
 ) => {
-  const root = consoleRootURL(settingsOf(addressSettings, options));
   const { createMembers } = await import('../../http/operations/accounts/members.ts');
   const invited = { accountUUID, memberEmailaddress: emailaddress, memberRole: role, memberName: name };
   const invitation = await createMembers(store).inviteMember(invited, asOperator());
-  return { ...invitation, invitationURL: `${root}/console/join#code=${invitation.invitationCode}` };
+  return { ...invitation, invitationURL: `${consoleRootURL(address)}/console/join#code=${invitation.invitationCode}` };
 };
 
 /** Explains the link to the person who may hand it on. */
