@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { findMisspelledSettings } from '../config/config.ts';
 import { trackerFolder } from '../shared/built-folders.ts';
 import type { Finding } from '../store/doctor-findings.ts';
 import { addDatabase, type DatabaseOptions, databaseURLOf } from './shared/database.ts';
@@ -15,8 +16,17 @@ export const define = (command: Command): void => {
 /** Reports whether the tracker is built. It is always ok, because a server that takes events from servers only needs no tracker. */
 export const examineTracker = (folder: string): Finding => {
   const built = statSync(`${folder}tracker.js`, { throwIfNoEntry: false });
-  const detail = built ? `built ${toMinute(built.mtimeMs)}` : 'not built: npm run build makes tracker.js';
+  if (!built) return { name: 'tracker', ok: true, detail: 'not built: npm run build makes tracker.js' };
+  // npm packs every file with a time in 1985.
+  const detail = built.mtimeMs < Date.UTC(2000, 0) ? 'built' : `built ${toMinute(built.mtimeMs)}`;
   return { name: 'tracker', ok: true, detail };
+};
+
+/** Reports variables that the server would ignore, as the server does at its start. */
+const examineSettings = (): Finding => {
+  const misspelled = findMisspelledSettings(process.env);
+  const detail = misspelled.join(' ') || 'no variable looks like a misspelled one';
+  return { name: 'settings', ok: misspelled.length === 0, detail };
 };
 
 /** Prints the findings. The exit code is 1 if one of them is not ok. */
@@ -24,6 +34,7 @@ const examine = async (options: DatabaseOptions): Promise<void> => {
   const { examineStore } = await import('../store/open.ts');
   const findings = [
     ...(await examineStore(databaseURLOf(options), settingsOf(examined, options))),
+    examineSettings(),
     examineTracker(trackerFolder),
   ];
   const ok = findings.every((finding) => finding.ok);

@@ -34,4 +34,5 @@ it.each([
   expect(() => requireWritable('BACKUP_DIR', folder)).toThrow(
     `BACKUP_DIR is ${folder}, where the server can't write: `,
   );
+  expect(() => requireWritable('BACKUP_DIR', folder)).toThrow(/and that its systemd unit lists in ReadWritePaths$/);
 });

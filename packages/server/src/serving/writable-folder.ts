@@ -13,7 +13,8 @@ export const requireWritable = (variable: string, folder: string): void => {
     rmdirSync(mkdtempSync(join(folder, '.writable-')));
   } catch (error) {
     throw new BadConfiguration(
-      `${variable} is ${folder}, where the server can't write: ${(error as Error).message}. Name a folder that its user may write to`,
+      `${variable} is ${folder}, where the server can't write: ${(error as Error).message}. ` +
+        'Name a folder that its user may write to, and that its systemd unit lists in ReadWritePaths',
       { cause: error },
     );
   }

@@ -30,7 +30,7 @@ export const isRecentProxy = (seenTime: number | null, now: number): seenTime is
 export const proxyFinding = (seenTime: number | null): Finding => {
   const isRecent = isRecentProxy(seenTime, Date.now());
   const detail = !isRecent
-    ? 'none forwards while TRUST_PROXY is not set'
+    ? 'no unlisted proxy forwards requests'
     : `one on a private address forwarded requests on ${new Date(seenTime).toISOString()} while TRUST_PROXY was not set: ` +
       'all its visitors share one rate limit';
   return { name: 'proxy', ok: !isRecent, detail };

@@ -1,4 +1,5 @@
 import { utimesSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { examineTracker } from '../../src/commands/doctor.ts';
 import { archivingFinding } from '../../src/store/postgres/database/doctor.ts';
@@ -26,7 +27,7 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
   };
   const untold = await serveHere(env);
   await log(untold.url, {});
-  expect(await examine()).toMatchObject({ code: 0, ok: true, detail: 'none forwards while TRUST_PROXY is not set' });
+  expect(await examine()).toMatchObject({ code: 0, ok: true, detail: 'no unlisted proxy forwards requests' });
   await log(untold.url, { 'X-Forwarded-For': '198.51.100.7' });
   await expect.poll(examine).toMatchObject({
     code: 1,
@@ -51,6 +52,32 @@ it.each([
   expect(archivingFinding(archiving)).toEqual({ name: 'backup', ok, detail: expect.stringContaining(detail) });
 });
 
+it('doctor prints the absolute path of a database that is missing, and what a relative one refers to', async () => {
+  const { stdout } = await firsthand(['doctor', '--json'], { DATABASE_URL: 'sqlite:no-such-folder/firsthand.db' });
+  const { detail } = JSON.parse(stdout).finding[0];
+  expect(detail).toMatch(`there is none at ${resolve('no-such-folder/firsthand.db')}: firsthand serve makes it`);
+  expect(detail).toMatch(
+    /DATABASE_URL is relative to .* of this command; the service's is relative to its WorkingDirectory/,
+  );
+  const { stdout: absolute } = await firsthand(['doctor'], { DATABASE_URL: 'sqlite:/no-such-folder/firsthand.db' });
+  expect(absolute).not.toContain('WorkingDirectory');
+});
+
+it('doctor reports variables that resemble a setting', async () => {
+  const { env } = temporaryDatabase();
+  await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const examine = async (more: Record<string, string>) => {
+    const { stdout } = await firsthand(['doctor', '--json'], { ...env, ...more });
+    return JSON.parse(stdout).finding.find(({ name }: { name: string }) => name === 'settings');
+  };
+  expect(await examine({ BACKUP_DIR: temporaryFolder(), BACKUP_EVRY: '1d' })).toEqual({
+    name: 'settings',
+    ok: false,
+    detail: 'BACKUP_EVRY is not a setting and is ignored. Did you mean BACKUP_EVERY?',
+  });
+  expect(await examine({})).toEqual({ name: 'settings', ok: true, detail: 'no variable looks like a misspelled one' });
+});
+
 it('doctor says when the tracker was built', () => {
   const folder = `${temporaryFolder()}/`;
   const found = { name: 'tracker', ok: true };
@@ -58,4 +85,7 @@ it('doctor says when the tracker was built', () => {
   writeFileSync(`${folder}tracker.js`, '');
   utimesSync(`${folder}tracker.js`, new Date(0), new Date('2026-02-03T04:05:59Z'));
   expect(examineTracker(folder)).toEqual({ ...found, detail: 'built 2026-02-03 04:05Z' });
+  // npm packs every file with a time in 1985.
+  utimesSync(`${folder}tracker.js`, new Date(0), new Date('1985-10-26T08:15:00Z'));
+  expect(examineTracker(folder)).toEqual({ ...found, detail: 'built' });
 });

@@ -1,5 +1,6 @@
 /** When `firsthand backup` last copied a database: the modification time of a file beside it. For `firsthand doctor`. */
-import { statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
 import { openBackupFolder } from './backup-folder.ts';
 import { give, ownerAmong } from './owner.ts';
@@ -31,14 +32,25 @@ export const examineBackup = (path: string): Finding => {
 /** Reports whether the newest backup in BACKUP_DIR is as new as BACKUP_EVERY promises: a period may be missed once. */
 export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineOptions): Finding[] => {
   if (backupDir === undefined || backupEvery === undefined) return [];
+  const name = 'scheduled backups';
+  const folder = resolve(backupDir);
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const advice = 'run this as the user that serves, or give the folder to that user (chown)';
+    if (code !== 'ENOENT') {
+      const detail = `user ${process.getuid?.()} may not read and write ${folder}: ${message}; ${advice}`;
+      return [{ name, ok: false, detail }];
+    }
+  }
   const now = Date.now();
   // One with a later date was made while the clock was ahead: it may be of any age.
-  const newest = openBackupFolder(path, backupDir)
+  const newest = openBackupFolder(path, folder)
     .list()
     .find(({ time }) => time <= now);
-  const name = 'scheduled backups';
-  if (!newest) return [{ name, ok: false, detail: `there is none of this database in ${backupDir}` }];
+  if (!newest) return [{ name, ok: false, detail: `there is none of this database in ${folder}` }];
   const hours = (now - newest.time) / 3_600_000;
-  const detail = `the newest in ${backupDir} is ${hours.toFixed(1)} hours old`;
+  const detail = `the newest in ${folder} is ${hours.toFixed(1)} hours old`;
   return [{ name, ok: hours <= (2 * backupEvery) / 3_600_000, detail }];
 };

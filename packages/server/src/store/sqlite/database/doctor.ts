@@ -1,6 +1,6 @@
 /** Examines a database for a person who runs the service (`firsthand doctor`). Changes nothing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import {
   clockFinding,
   type ExamineOptions,
@@ -83,7 +83,7 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
           examineRefused(db),
           proxyFinding(readUnknownProxy(db)),
           ...examineQuotas(db, options),
-          ...examineFolder(resolve(db.name), options),
+          ...examineFolder(db.name, options),
           examineEvents(db),
         ]
       : []),
@@ -106,19 +106,23 @@ const examineFile = (path: string, options: ExamineOptions): Finding[] => {
 };
 
 /** Returns a finding if there is no file at `path`, or if this user may not look for it. */
-const examineAbsence = (path: string): Finding | undefined => {
+const examineAbsence = (path: string, isRelative: boolean): Finding | undefined => {
   const finding = { name: 'file', ok: false };
   try {
     if (statSync(path, { throwIfNoEntry: false })) return undefined;
   } catch (error) {
     return { ...finding, detail: `${path}: ${(error as Error).message}; run this as the user that serves` };
   }
-  return { ...finding, detail: `there is none at ${path}: firsthand serve makes it` };
+  const hint = isRelative
+    ? "; DATABASE_URL is relative to the folder of this command; the service's is relative to its WorkingDirectory"
+    : '';
+  return { ...finding, detail: `there is none at ${path}: firsthand serve makes it${hint}` };
 };
 
-/** Examines the database at `path`. A finding that is not `ok` needs a person. */
-export const examineDatabase = async (path: string, options: ExamineOptions = {}): Promise<Finding[]> => {
-  const absence = examineAbsence(path);
+/** Examines the database at a path. A finding that is not `ok` needs a person. */
+export const examineDatabase = async (given: string, options: ExamineOptions = {}): Promise<Finding[]> => {
+  const path = resolve(given);
+  const absence = examineAbsence(path, !isAbsolute(given));
   if (absence) return [absence];
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;

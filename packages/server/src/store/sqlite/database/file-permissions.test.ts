@@ -2,6 +2,7 @@ import { accessSync, mkdirSync, type PathLike, statSync, writeFileSync } from 'n
 import { basename, join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
+import { examineFolder } from './backup-age.ts';
 import { examineDatabase } from './doctor.ts';
 import { ensureFile } from './file.ts';
 import { examinePermissions } from './file-permissions.ts';
@@ -28,11 +29,12 @@ const makeFiles = () => {
   return { folder, path, owner: real.statSync(path).uid };
 };
 
-const giveAway = (...names: string[]) =>
-  vi.mocked(statSync).mockImplementation(((path: string) => {
-    const stats = real.statSync(path);
-    return names.includes(basename(path)) ? Object.assign(stats, { uid: stats.uid + 1 }) : stats;
-  }) as typeof statSync);
+/** Files with these names have the user `uid`, and all others `otherUID`. */
+const setOwners = (names: readonly string[], uid: number, otherUID: number) =>
+  vi
+    .mocked(statSync)
+    .mockImplementation(((path: string) =>
+      Object.assign(real.statSync(path), { uid: names.includes(basename(path)) ? uid : otherUID })) as typeof statSync);
 
 const close = (...names: string[]) =>
   vi.mocked(accessSync).mockImplementation((path, mode) => {
@@ -47,18 +49,41 @@ test('files of one owner, for nobody else, are as they should be', () => {
 });
 
 test('a file of another owner is named, with the command that gives it back', () => {
-  const { path, owner } = makeFiles();
-  const advice = `a server that runs as the owner of ${path} cannot use them: chown ${owner}`;
-  giveAway('firsthand.db-wal');
+  const { path } = makeFiles();
+  const advice = `a server that runs as the owner of ${path} cannot use them: chown 998`;
+  setOwners(['firsthand.db-wal'], 0, 998);
   expect(examinePermissions(path)).toEqual({
     name: 'permissions',
     ok: false,
     detail: `${path}-wal has another owner; ${advice} ${path}-wal`,
   });
-  giveAway('firsthand.db-wal', 'firsthand.db-lock');
+  setOwners(['firsthand.db-wal', 'firsthand.db-lock'], 0, 998);
   expect(examinePermissions(path).detail).toBe(
     `${path}-wal, ${path}-lock have another owner; ${advice} ${path}-wal ${path}-lock`,
   );
+});
+
+test('a database that root owns among files of another user is to be given to that user', () => {
+  const { path } = makeFiles();
+  setOwners(['firsthand.db', 'firsthand.db-lock'], 0, 998);
+  expect(examinePermissions(path)).toEqual({
+    name: 'permissions',
+    ok: false,
+    detail: `${path}, ${path}-lock belong to root, and the other files to user 998: chown 998 ${path} ${path}-lock`,
+  });
+});
+
+test('a backup folder that this user may not read and write is named', () => {
+  const { path } = makeFiles();
+  const backupDir = temporaryFolder();
+  close(basename(backupDir));
+  expect(examineFolder(path, { backupDir, backupEvery: 86_400_000 })).toEqual([
+    {
+      name: 'scheduled backups',
+      ok: false,
+      detail: expect.stringMatching(`user ${process.getuid?.()} may not read and write ${backupDir}: EACCES`),
+    },
+  ]);
 });
 
 test.each([

@@ -40,6 +40,14 @@ export const examinePermissions = (path: string): Finding => {
   const owner = statSync(path).uid;
   const files = suffixes.map((suffix) => path + suffix).filter((file) => existsSync(file));
   const folder = dirname(path);
+  // A command of root made these, because the server does not run as root.
+  const user = owner === 0 ? files.map((file) => statSync(file).uid).find((uid) => uid !== 0) : undefined;
+  if (user !== undefined) {
+    const rooted = files.filter((file) => statSync(file).uid === 0);
+    const belong = rooted.length === 1 ? 'belongs' : 'belong';
+    const advice = `chown ${user} ${rooted.join(' ')}`;
+    return found(false, `${rooted.join(', ')} ${belong} to root, and the other files to user ${user}: ${advice}`);
+  }
   const strangers = files.filter((file) => statSync(file).uid !== owner);
   if (strangers.length > 0) {
     const advice = `a server that runs as the owner of ${path} cannot use them: chown ${owner} ${strangers.join(' ')}`;
