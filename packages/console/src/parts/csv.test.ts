@@ -36,3 +36,7 @@ it('leaves text with such signs elsewhere as it is', () => {
 it('leaves numbers below zero numbers', () => {
   expect(toCSV(['a'], [[-5]])).toBe('a\r\n-5\r\n');
 });
+
+it('rounds sums of decimals to six places', () => {
+  expect(toCSV(['a'], [[990.1999999999999], [0.1 + 0.2]])).toBe('a\r\n990.2\r\n0.3\r\n');
+});

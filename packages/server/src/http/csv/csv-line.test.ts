@@ -27,3 +27,9 @@ it('keeps text with such signs elsewhere', () => {
     'tea & biscuits=good; e-mail a@b.example +1\r\n',
   );
 });
+
+it('rounds sums of decimals to six places, and keeps whole numbers', () => {
+  expect(toCSVLine([990.1999999999999, 0.1 + 0.2, 1e-9, 9_007_199_254_740_991])).toBe(
+    '990.2,0.3,0,9007199254740991\r\n',
+  );
+});

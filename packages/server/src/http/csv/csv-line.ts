@@ -9,8 +9,9 @@ export type Cell = string | number | boolean | null | undefined;
  */
 const formulas = /^(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])/g;
 
-/** An apostrophe makes text of a formula (OWASP, CSV Injection). */
+/** An apostrophe makes text of a formula (OWASP, CSV Injection). Sums of decimals are rounded: they may end in 0.1999999999999. */
 const toCell = (value: Cell): string => {
+  if (typeof value === 'number') return String(Number(value.toFixed(6)));
   if (typeof value !== 'string') return String(value ?? '');
   const safe = value.replace(formulas, "'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
