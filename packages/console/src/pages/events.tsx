@@ -24,7 +24,7 @@ export const Events = () => {
     <>
       <header class="page-head">
         <h1>Events</h1>
-        <Tabs parameter="tab" tabs={tabs} label="Report" />
+        <Tabs parameter="tab" tabs={tabs} label="Report" drops={['group', 'who']} />
         <ViewsMenu />
         <SegmentChoice />
         <RangePicker compares={chosen === 'explore'} />

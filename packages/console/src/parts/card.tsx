@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Answer } from '../reading/answer.ts';
-import { Problem, Skeleton } from './small.tsx';
+import { Problem, Skeleton, SlowNote } from './small.tsx';
 
 interface CardProps {
   readonly title: ComponentChildren;
@@ -28,17 +28,26 @@ export const Card = ({ title, tools, class: name = '', children }: CardProps) =>
 interface AnsweredProps<Value> {
   readonly answer: Answer<Value>;
   readonly lines?: number;
+  /** What to say when the first answer takes long. */
+  readonly slow?: string;
   readonly children: (value: Value) => ComponentChildren;
 }
 
 /** Shows an answer; dimmed while a newer one is awaited, lines in its place before the first, and why there is none. */
-export const Answered = <Value,>({ answer, lines = 6, children }: AnsweredProps<Value>) => {
+export const Answered = <Value,>({ answer, lines = 6, slow, children }: AnsweredProps<Value>) => {
   const { value, problem, isOld, again } = answer;
   const isAwaited = problem === undefined && (value === undefined || isOld);
   return (
     <div class={isAwaited && value !== undefined ? 'answered answered-old' : 'answered'} aria-busy={isAwaited}>
       {problem !== undefined && <Problem text={problem} again={again} />}
-      {value !== undefined ? children(value) : problem === undefined && <Skeleton lines={lines} />}
+      {value !== undefined
+        ? children(value)
+        : problem === undefined && (
+            <>
+              {slow && <SlowNote text={slow} />}
+              <Skeleton lines={lines} />
+            </>
+          )}
     </div>
   );
 };

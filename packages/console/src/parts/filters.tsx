@@ -1,6 +1,19 @@
 /** The conditions of the filter that is seen, each with a way to take it out. */
-import { conditions, hrefToRemove, inWords } from '../reading/filter.ts';
+import { type Condition, conditions, hrefToHave, hrefToRemove, inWords } from '../reading/filter.ts';
 import { SaveSegment } from './segments.tsx';
+
+/** Says that a filter of pages leaves out all other events of the people, such as their purchases, and leads to these. */
+const PageHint = () => {
+  const isOfPage = ({ attrID, exists }: Condition) => attrID === 'path' && exists === undefined;
+  if (!conditions.value.some(isOfPage)) return null;
+  const ofPeople = conditions.value.map((each) => (isOfPage(each) ? { did: { filter: each } } : each));
+  return (
+    <p class="soft">
+      Only events on this page count, so purchases on other pages are left out.{' '}
+      <a href={hrefToHave(ofPeople)}>Show everything that people who saw this page did</a>
+    </p>
+  );
+};
 
 export const Filters = () =>
   conditions.value.length === 0 ? null : (
@@ -19,5 +32,6 @@ export const Filters = () =>
         })}
       </ul>
       <SaveSegment />
+      <PageHint />
     </div>
   );

@@ -27,9 +27,23 @@ const SaveCounts = ({ title, what, rows }: SaveCountsProps) => (
   />
 );
 
-export const SaveIntervals = ({ totals: { interval = [] } }: { readonly totals: AnswerFor<'reportTotals'> }) => (
-  <SaveCounts title="Measures" what="from" rows={interval.map((row) => [row.from, row])} />
-);
+/** The intervals, each with the one of the earlier range that the plot shows at the same place, if there is a comparison. */
+export const SaveIntervals = ({
+  totals: { interval = [], earlier },
+}: {
+  readonly totals: AnswerFor<'reportTotals'>;
+}) => {
+  const heads = ['from', ...measureHeads()];
+  const read = () =>
+    toFile(
+      [...heads, ...(earlier ? heads.map((head) => `${head} (before)`) : [])],
+      interval.map((row, index) => {
+        const before = earlier?.interval?.[index];
+        return [row.from, ...measured(row), ...(earlier ? [before?.from, ...measured(before)] : [])];
+      }),
+    );
+  return <SaveFile title="Measures" read={read} />;
+};
 
 type Breakdown = AnswerFor<'reportBreakdown'>;
 

@@ -71,7 +71,12 @@ export const SegmentChoice = () => {
   return (
     <>
       <FilterButton />
-      <select aria-label="Segment" value={chosenName} onChange={(event) => choose(event.currentTarget.value)}>
+      <select
+        aria-label="Segment"
+        title={chosenName || undefined}
+        value={chosenName}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
         <option value="">{chosen ? 'No segment' : value && names.size === 0 ? 'No segments' : 'Segment …'}</option>
         {[...names].map((name) => (
           <option key={name} value={name}>

@@ -1,5 +1,6 @@
 /** The small parts of every page: times, IDs to copy, faces, marks. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { formatAgo, formatTime } from '../reading/format.ts';
 import { hueOf } from '../reading/person.ts';
 import { useCopying } from './copying.ts';
@@ -68,6 +69,22 @@ export const Badge = ({
   readonly tone?: 'plain' | 'good' | 'open' | 'bad';
   readonly children: ComponentChildren;
 }) => <span class={`badge badge-${tone}`}>{children}</span>;
+
+const patienceMs = 2_000;
+
+/** Says what a reader waits for, once that takes long. */
+export const SlowNote = ({ text }: { readonly text: string }) => {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), patienceMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p class="soft slow-note" role="status">
+      {isSlow && text}
+    </p>
+  );
+};
 
 /** Lines where text will be. */
 export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (

@@ -7,25 +7,28 @@ interface TabsProps<Name extends string> {
   readonly parameter: string;
   readonly tabs: Readonly<Record<Name, string>>;
   readonly label: string;
+  /** Parameters of the address that no other tab keeps. */
+  readonly drops?: readonly string[];
 }
 
 /** The chosen tab: the first one if the address names none. */
-export const chosenTab = <Name extends string>({ parameter, tabs }: Omit<TabsProps<Name>, 'label'>): Name => {
+export const chosenTab = <Name extends string>({ parameter, tabs }: Omit<TabsProps<Name>, 'label' | 'drops'>): Name => {
   const chosen = query.value.get(parameter);
   const [first] = Object.keys(tabs);
   return (chosen !== null && Object.hasOwn(tabs, chosen) ? chosen : first) as Name;
 };
 
-export const Tabs = <Name extends string>({ parameter, tabs, label }: TabsProps<Name>) => {
+export const Tabs = <Name extends string>({ parameter, tabs, label, drops = [] }: TabsProps<Name>) => {
   const names = Object.keys(tabs) as Name[];
   const chosen = chosenTab({ parameter, tabs });
   if (isShared) return <span class="soft">{tabs[chosen]}</span>;
+  const dropped = Object.fromEntries(drops.map((name) => [name, null]));
   return (
     <nav class="tabs" aria-label={label}>
       {names.map((name, index) => (
         <a
           key={name}
-          href={hrefWith({ [parameter]: index === 0 ? null : name })}
+          href={hrefWith({ ...(name !== chosen && dropped), [parameter]: index === 0 ? null : name })}
           aria-current={name === chosen ? 'true' : undefined}
         >
           {tabs[name]}

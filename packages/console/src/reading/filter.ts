@@ -3,6 +3,7 @@ import type { RequestFor } from '@firsthand/client';
 import { computed } from '@preact/signals';
 import { hrefWith, query } from '../address.ts';
 import { nameOf, timezone } from './account.ts';
+import { formatCountry } from './format.ts';
 
 type Given = NonNullable<RequestFor<'reportTotals'>['filter']>;
 /** A condition as an object. */
@@ -60,6 +61,17 @@ export const attributeName = (attrID: string): string => {
   return name === attrID ? (labels.get(attrID) ?? attrID) : name;
 };
 
+/** A value of an attribute for people: `phone` → `Phone`, `DE` → `Germany`. */
+export const valueName = (attrID: string, value: string): string => {
+  if (attrID === '$country') return formatCountry(value);
+  return attrID === '$device' ? value.charAt(0).toUpperCase() + value.slice(1) : value;
+};
+
+/** All events of the people who came from a site: a purchase, for example, has no referrer. Browsers end a site's URL with a slash. */
+export const cameFromSite = (host: string): Condition => ({
+  did: { filter: { attrID: 'referrer', contains: `//${host}/` } },
+});
+
 /** The name of an attribute as it is in the first event of a person that has it. */
 const firstName = (attrID: string): string => `First ${attributeName(attrID).toLowerCase()} of the person`;
 
@@ -104,10 +116,14 @@ const oftenWords = (atLeast = 1, atMost?: number): string => {
 
 const didWords = (did: NonNullable<Condition['did']>, verb: 'did' | 'did not do'): string => {
   const { event, filter, atLeast, atMost, withinDays, ...times } = did;
-  const { attrID: origin = '', is: from } = event === undefined && filter ? filter : {};
-  const isPlain = atLeast === undefined && atMost === undefined && withinDays === undefined;
-  if (origin.startsWith('utm_') && from !== undefined && isPlain && betweenWords(times) === '')
-    return `${verb === 'did' ? 'ever came' : 'never came'} from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
+  const { attrID: origin = '', is: from, contains } = event === undefined && filter ? filter : {};
+  const isPlain =
+    atLeast === undefined && atMost === undefined && withinDays === undefined && betweenWords(times) === '';
+  const came = verb === 'did' ? 'ever came' : 'never came';
+  if (origin.startsWith('utm_') && from !== undefined && isPlain)
+    return `${came} from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
+  const site = /^\/\/([^/]+)\/$/.exec(String(contains))?.[1];
+  if (origin === 'referrer' && site !== undefined && isPlain) return `${came} from site ${site}`;
   const nothing = verb === 'did' ? 'something' : 'anything';
   const what = event === undefined ? nothing : namesOfEvents(event);
   const where = filter === undefined ? '' : ` where ${inWords(filter)}`;
@@ -138,8 +154,9 @@ const wordsOf = (condition: Condition): string => {
   const { personFirst, attrID = personFirst } = condition;
   if (attrID !== undefined) {
     const name = personFirst === undefined ? attributeName(attrID) : firstName(attrID);
-    if (is !== undefined) return `${name} is ${listed(is)}`;
-    if (isNot !== undefined) return `${name} is not ${listed(isNot)}`;
+    const values = (given: unknown) => listed([given].flat().map((value) => valueName(attrID, String(value))));
+    if (is !== undefined) return `${name} is ${values(is)}`;
+    if (isNot !== undefined) return `${name} is not ${values(isNot)}`;
     if (contains !== undefined) return `${name} contains ${contains}`;
     if (exists !== undefined) return exists ? `has ${name}` : `has no ${name}`;
     if (lessThan !== undefined) return `${name} is below ${lessThan}`;

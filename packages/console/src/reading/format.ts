@@ -46,6 +46,15 @@ export const moneyForms = computed(() =>
       )
     : plainNumbers,
 );
+/** With the decimals of the account's currency, for a file. */
+export const roundMoney = (value: number): number => {
+  if (!currency.value) return value;
+  const { maximumFractionDigits } = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency: currency.value,
+  }).resolvedOptions();
+  return Number(value.toFixed(maximumFractionDigits));
+};
 export const formatShare = (share: number): string =>
   (share > 0 && share < 0.1 ? precisePercent : percent).format(share);
 /** `+12%` */
@@ -55,11 +64,12 @@ export const formatChange = (now: number, before: number): string | undefined =>
   return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${percent.format(Math.abs(change))}`;
 };
 
-type Form = 'time' | 'day' | 'long' | 'month' | 'hour' | 'weekday' | 'full';
+type Form = 'time' | 'day' | 'date' | 'long' | 'month' | 'hour' | 'weekday' | 'full';
 const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
   time: { hour: '2-digit', minute: '2-digit' },
   hour: { weekday: 'short', hour: '2-digit', minute: '2-digit' },
   day: { day: 'numeric', month: 'short' },
+  date: { day: 'numeric', month: 'short', year: 'numeric' },
   weekday: { weekday: 'long', day: 'numeric', month: 'long' },
   month: { month: 'short', year: 'numeric' },
   long: { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
@@ -67,13 +77,20 @@ const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
 };
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** A time in the account's time zone, or in the given one. */
-export const formatTime = (time: string | number, form: Form, zone = timezone.value): string => {
+const formatterOf = (form: Form, zone: string): Intl.DateTimeFormat => {
   const key = `${zone} ${form}`;
   const formatter = formatters.get(key) ?? new Intl.DateTimeFormat(locale, { ...forms[form], timeZone: zone });
   formatters.set(key, formatter);
-  return formatter.format(new Date(time));
+  return formatter;
 };
+
+/** A time in the account's time zone, or in the given one. */
+export const formatTime = (time: string | number, form: Form, zone = timezone.value): string =>
+  formatterOf(form, zone).format(new Date(time));
+
+/** The days of a range that ends before `to`: `Oct 1 – 30, 2026`. */
+export const formatDays = (from: string, to: string): string =>
+  formatterOf('date', timezone.value).formatRange(Date.parse(from), Date.parse(to) - 1);
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 /** Minutes are usual as `min`; `wk` and `mo` are not. */

@@ -3,7 +3,7 @@ import type { AnswerFor } from '@firsthand/client';
 import { computed } from '@preact/signals';
 import { currency, revenueAttrID } from './account.ts';
 import { attributeName } from './filter.ts';
-import { moneyForms, type NumberForms, plainNumbers } from './format.ts';
+import { moneyForms, type NumberForms, plainNumbers, roundMoney } from './format.ts';
 
 export type Counts = AnswerFor<'reportTotals'>['total'];
 
@@ -46,6 +46,15 @@ export const measures = computed((): readonly Measure[] => {
   ];
 });
 
+/** The measures to show with some counts. A sum of nothing is left out, unless the reader has chosen it. */
+export const measuresOf = (
+  chosen: Measure,
+  ...counts: readonly (Pick<Counts, 'value'> | undefined)[]
+): readonly Measure[] =>
+  measures.value.filter(
+    ({ name }) => name !== 'revenue' || name === chosen.name || counts.some((each) => each?.value?.sum != null),
+  );
+
 /** The measure of that name; the first if there is none. */
 export const measureNamed = (name: string | null): Measure =>
   measures.value.find((measure) => measure.name === name) ?? (measures.value[0] as Measure);
@@ -57,8 +66,11 @@ export const measureHeads = (): string[] =>
   );
 
 /** The measures of some counts, in that order. A sum of nothing is no amount. */
-export const measured = (counts: Counts): (number | null | undefined)[] =>
-  measures.value.map(({ name, of }) => (name === 'revenue' ? counts.value?.sum : of(counts)));
+export const measured = (counts: Counts | undefined): (number | null | undefined)[] =>
+  measures.value.map(({ name, of }) => {
+    if (counts === undefined || (name === 'revenue' && counts.value?.sum == null)) return undefined;
+    return name === 'revenue' ? roundMoney(of(counts)) : of(counts);
+  });
 
 /** A measure of some counts in words. A sum of nothing is no amount. */
 export const measureText = (

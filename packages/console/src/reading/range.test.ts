@@ -29,6 +29,16 @@ describe('a preset', () => {
 });
 
 it.each([
+  ['2026-11-30', 'week', true],
+  ['2026-11-29', 'week', false],
+  ['2026-11-01', 'month', true],
+  ['2026-11-02', 'month', false],
+  ['2026-11-02', 'day', true],
+] as const)('decides whether %s begins a %s', (day, interval, begins) => {
+  expect(range.beginsInterval(day, interval)).toBe(begins);
+});
+
+it.each([
   ['Pacific/Kiritimati', '2026-11-26'],
   ['UTC', '2026-11-25'],
   ['Pacific/Pago_Pago', '2026-11-24'],

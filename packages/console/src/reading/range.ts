@@ -90,6 +90,12 @@ export const rangeOf = (name: Preset, today: string): Range => {
   }
 };
 
+/** Whether a day is the first of a week or a month. */
+export const beginsInterval = (day: string, interval: Interval): boolean => {
+  if (interval === 'week') return day === mondayOf(day);
+  return interval !== 'month' || day.endsWith('-01');
+};
+
 const now = signal(Date.now());
 const everyMs = 20_000;
 

@@ -14,6 +14,9 @@ export interface ShownReport {
   readonly request: RequestFor<ReportName>;
 }
 
+/** The first report of an account is slow: its files are built before it. */
+export const slowReports = 'Preparing the reports of this account …';
+
 const shown = new Map<string, ShownReport>();
 
 /** The reports that the page shows now. */

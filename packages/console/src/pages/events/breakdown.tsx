@@ -2,18 +2,20 @@
 import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { hrefWith, query } from '../../address.ts';
 import { Answered, Card } from '../../parts/card.tsx';
+import { Overlap } from '../../parts/overlap.tsx';
 import { SaveBreakdown } from '../../parts/save-counts.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { revenueAttrID } from '../../reading/account.ts';
 import { hrefToAdd } from '../../reading/filter.ts';
 import { formatLength, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
-import { type Counts, type Measure, measures, measureText } from '../../reading/measures.ts';
+import { type Counts, type Measure, measuresOf, measureText } from '../../reading/measures.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
 import { withoutValue } from '../../reading/without-value.ts';
 import { BarCell } from './bar-cell.tsx';
 import type { Dimension } from './dimensions.ts';
+import { NoValues } from './no-values.tsx';
 import { OverTime } from './over-time.tsx';
 import { chosenNumber, NumberLink, type PeopleRequest, Who } from './who.tsx';
 
@@ -40,7 +42,9 @@ const visitCells = ({ visits }: Further): string[] => {
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
-  const { by, title, label = String, condition, isOrdered, isOfVisit } = dimension;
+  const { by, title, label = String, condition, isOrdered } = dimension;
+  // What a whole visit is like says nothing about one of its events.
+  const isOfVisit = dimension.isOfVisit && asked.eventID === undefined;
   const isWhole = query.value.get('rows') === 'all';
   const sort = measure.name === 'revenue' ? undefined : measure.name;
   const grouped = { ...asked, by, sort, attrID: revenueAttrID.value };
@@ -65,8 +69,9 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
     condition
       ? { href: hrefToAdd(condition(value)), hint: `Only ${text}` }
       : { href: hrefWith({ who: JSON.stringify({ value: values }) }), hint: `Show the people: ${text}` };
+  const shown = measuresOf(measure, answer.value?.total);
   const cellsOf = (counts: Counts & Further, number: object | undefined, text: string) => [
-    ...measures.value.map((each) =>
+    ...shown.map((each) =>
       each.name === 'people' && number !== undefined ? (
         <NumberLink key={each.name} count={counts.people} chosen={number} label={text} />
       ) : (
@@ -80,15 +85,13 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
   return (
     <>
       {isOverTime && <OverTime request={grouped} title={heading} measure={measure} textOf={nameOfRow} />}
-      <Card title={heading} tools={tools} class={isConversion || isOfVisit ? 'breakdown breakdown-wide' : 'breakdown'}>
+      <Card title={heading} tools={tools} class="breakdown">
         <Answered answer={answer} lines={10}>
           {({ row, total, others }) => {
             if (row.length === 0) return <Empty title="Nothing in this range" />;
             const rows = row.toSorted((a, b) =>
               isOrdered ? Number(valueIn(a)) - Number(valueIn(b)) : measure.of(b) - measure.of(a),
             );
-            const ofVisit = String(by).replace(/^attr:(?=utm_)/, 'first:');
-            const isNone = rows.every((each) => valueIn(each) === null) && ofVisit !== by && !isShared;
             const most = Math.max(...row.map(measure.of), 1);
             return (
               <>
@@ -98,17 +101,12 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                     not visits.
                   </p>
                 )}
-                {isNone && (
-                  <p class="soft">
-                    These events have no value of their own.{' '}
-                    <a href={hrefWith({ by: ofVisit })}>Show the value of their visit</a>
-                  </p>
-                )}
+                <NoValues by={String(by)} parameter="by" rows={rows} />
                 <Table
                   label={heading}
                   heads={[
                     title,
-                    ...measures.value.map((each) => each.label),
+                    ...shown.map((each) => each.label),
                     ...(isConversion ? ['Conversion'] : []),
                     ...(isOfVisit ? visitHeads : []),
                   ]}
@@ -153,6 +151,7 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                       : []),
                   ]}
                 />
+                <Overlap rows={rows} others={others} total={total} />
               </>
             );
           }}

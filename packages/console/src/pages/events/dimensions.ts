@@ -2,8 +2,7 @@
 import type { RequestFor } from '@firsthand/client';
 import { query } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';
-import { attributeName, type Condition } from '../../reading/filter.ts';
-import { formatCountry } from '../../reading/format.ts';
+import { attributeName, type Condition, cameFromSite, valueName } from '../../reading/filter.ts';
 
 export interface Dimension {
   /** `by` of reportBreakdown. */
@@ -44,7 +43,7 @@ const words: readonly Dimension[] = [
   { by: 'first:utm_campaign', title: 'Campaign of the visit', condition: cameFrom('utm_campaign'), isOfVisit: true },
   { by: 'first:utm_source', title: 'Source of the visit', condition: cameFrom('utm_source'), isOfVisit: true },
   { by: 'first:utm_medium', title: 'Medium of the visit', condition: cameFrom('utm_medium'), isOfVisit: true },
-  { by: 'entryReferrerHost', title: 'Referring site of the visit', isOfVisit: true },
+  { by: 'entryReferrerHost', title: 'Referring site of the visit', condition: cameFromSite, isOfVisit: true },
   firstOfPerson('First campaign of the person', 'utm_campaign'),
   firstOfPerson('First source of the person', 'utm_source'),
   firstOfPerson('First medium of the person', 'utm_medium'),
@@ -74,7 +73,7 @@ const attribute = (attrID: string): Dimension => ({
   by: `${prefix}${attrID}`,
   title: attrID.startsWith('utm_') ? `${attributeName(attrID)} of the event` : attributeName(attrID),
   condition: (value) => ({ attrID, is: [value] }),
-  ...(attrID === '$country' && { label: formatCountry }),
+  label: (value) => valueName(attrID, value),
 });
 
 /** All dimensions: the event, the attributes, and the others. The first is the default. */

@@ -8,7 +8,7 @@ import { nameOf, revenueAttrID, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { type Measure, measureNamed } from '../../reading/measures.ts';
 import { comparison, range } from '../../reading/range.ts';
-import { useReport } from '../../reading/report.ts';
+import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
 import { Breakdown } from './breakdown.tsx';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
@@ -33,7 +33,7 @@ const Total = ({ measure, what }: { readonly measure: Measure; readonly what: st
   const answer = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
   return (
     <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>
-      <Answered answer={answer} lines={9}>
+      <Answered answer={answer} lines={9} slow={slowReports}>
         {(totals) => (
           <>
             <MeasureTabs chosen={measure} totals={totals} />

@@ -10,7 +10,7 @@ import { account, nameOf, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatShare, formatWhole } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
-import { useReport } from '../../reading/report.ts';
+import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 import { chosenIn, ParameterChoice } from './choices.tsx';
 import {
@@ -43,6 +43,20 @@ const stepsIn = (): readonly string[] => {
   return first === undefined || second === undefined ? [] : [first, second];
 };
 
+/** For a file, of each step: the count, its shares of the first step and of the step before, the median time, and how many left after it. */
+const stepsOf = (steps: AnswerFor<'reportFunnel'>['step']): (number | null | undefined)[][] =>
+  steps.map(({ reached, seconds }, index) => {
+    const shareOf = (whole: number | undefined) => (whole ? Number((reached / whole).toFixed(4)) : undefined);
+    const next = steps[index + 1]?.reached;
+    return [
+      reached,
+      shareOf(steps[0]?.reached),
+      shareOf(steps[index - 1]?.reached),
+      seconds?.median,
+      next === undefined ? undefined : reached - next,
+    ];
+  });
+
 const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
   const { from, to } = range.value;
   const per = chosenIn('per', units);
@@ -66,30 +80,32 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
   const unit = per === 'session' ? 'Sessions' : 'People';
   const shown = answer.value;
   const fileOf = ({ step, row, others }: AnswerFor<'reportFunnel'>) => {
-    if (!row)
-      return toFile(
-        ['step', 'event', unit],
-        step.map(({ reached }, index) => [index + 1, names[index], reached]),
-      );
-    const rowOf = (name: string, steps: typeof step) => [name, ...steps.map(({ reached }) => reached)];
+    const rowsOf = (steps: typeof step) => stepsOf(steps).map((cells, index) => [index + 1, names[index], ...cells]);
+    const heads = ['step', 'event', unit, 'Of the first', 'Of the step before', 'Median seconds', 'Dropped after'];
+    if (!row) return toFile(heads, rowsOf(step));
+    const groups = [
+      { name: 'All', step },
+      ...row.map((each) => ({ name: nameOfGroup(each), step: each.step })),
+      ...(others ? [{ name: `${formatWhole(others.groups)} more`, step: others.step }] : []),
+    ];
     return toFile(
-      [titleOfGroups(), ...names],
-      [
-        rowOf('All', step),
-        ...row.map((each) => rowOf(nameOfGroup(each), each.step)),
-        ...(others ? [rowOf(`${formatWhole(others.groups)} more`, others.step)] : []),
-      ],
+      [titleOfGroups(), ...heads],
+      groups.flatMap((group) => rowsOf(group.step).map((cells) => [group.name, ...cells])),
     );
   };
   const readFile = async (funnel: AnswerFor<'reportFunnel'>, signal: AbortSignal) =>
-    fileOf(request.by && !isShared ? await api.reportFunnel({ ...request, limit: allGroups }, { signal }) : funnel);
+    fileOf(
+      request.by && !isShared
+        ? await api.reportFunnel({ ...request, times: 'include', limit: allGroups }, { signal })
+        : funnel,
+    );
   const tools = shown && <SaveFile title="Funnel" read={({ signal }) => readFile(shown, signal)} />;
   const chosen = chosenNumber();
   const number = chosen?.reached ?? chosen?.dropped;
   const name = names[Number(number) - 1] ?? '';
   return (
     <Card title="Funnel" tools={tools} class="funnel">
-      <Answered answer={answer} lines={steps.length * 2}>
+      <Answered answer={answer} lines={steps.length * 2} slow={slowReports}>
         {({ step, row, others }) =>
           step[0] === undefined || step[0].reached === 0 ? (
             <Empty title="Nobody did the first step in this range" />
@@ -106,9 +122,11 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
                   label="Funnel by group"
                   heads={[...names, 'Of the first']}
                   others={others?.groups}
+                  total={per === 'session' ? Number.POSITIVE_INFINITY : step[0].reached}
                   rows={row.map(({ values, eventName, step: steps }) => ({
                     values,
                     eventName,
+                    people: steps[0]?.reached ?? 0,
                     cells: [
                       ...steps.map(({ reached }, index) => (
                         <NumberLink

@@ -1,11 +1,13 @@
 /** The groups of a funnel or of a retention, as a table. */
 import type { RequestFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
+import { Overlap } from '../../parts/overlap.tsx';
 import { Table } from '../../parts/table.tsx';
 import { formatWhole } from '../../reading/format.ts';
 import { withoutValue } from '../../reading/without-value.ts';
 import { chosenIn, ParameterChoice } from './choices.tsx';
 import { type Dimension, dimensions } from './dimensions.ts';
+import { NoValues } from './no-values.tsx';
 import type { ChosenNumber } from './who.tsx';
 
 export const groupsShown = 20;
@@ -56,21 +58,25 @@ export const nameOfGroup = ({ values: [value = null], eventName }: Group): strin
 interface GroupTableProps {
   readonly label: string;
   readonly heads: readonly string[];
-  readonly rows: readonly (Group & { readonly cells: readonly ComponentChildren[] })[];
+  readonly rows: readonly (Group & { readonly people: number; readonly cells: readonly ComponentChildren[] })[];
+  /** The people of all groups, each counted once. */
+  readonly total: number;
   /** How many groups are not in the table. */
   readonly others: number | undefined;
 }
 
-export const GroupTable = ({ label, heads, rows, others }: GroupTableProps) => (
+export const GroupTable = ({ label, heads, rows, total, others }: GroupTableProps) => (
   <div class="group-table">
+    <NoValues by={String(byChosen().by)} parameter="group" rows={rows} />
     <Table
       label={label}
       heads={[titleOfGroups(), ...heads]}
-      rows={rows.map(({ cells, ...group }) => ({
+      rows={rows.map(({ cells, people: _, ...group }) => ({
         key: `value ${group.values[0]}`,
         cells: [nameOfGroup(group), ...cells],
       }))}
     />
+    <Overlap rows={rows} total={{ people: total }} />
     {others !== undefined && <p class="soft">{formatWhole(others)} more groups are not shown.</p>}
   </div>
 );

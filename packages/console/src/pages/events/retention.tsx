@@ -1,21 +1,33 @@
 /** Retention: of those who did something for the first time in a period, how many came back later. */
 import type { AnswerFor } from '@firsthand/client';
-import { setQuery } from '../../address.ts';
+import { query, setQuery } from '../../address.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { Empty } from '../../parts/small.tsx';
-import { timezone } from '../../reading/account.ts';
+import { account, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatShare, formatWhole } from '../../reading/format.ts';
-import { range } from '../../reading/range.ts';
-import { useReport } from '../../reading/report.ts';
-import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
+import { beginsInterval, dayIn, range, today } from '../../reading/range.ts';
+import { slowReports, useReport } from '../../reading/report.ts';
+import { chosenIn, EventChoice, ParameterChoice } from './choices.tsx';
 import { byChosen, GroupChoice, GroupTable, nameOfGroup, ofNumber, titleOfGroups } from './group-table.tsx';
-import { cohortName, Triangle } from './triangle.tsx';
+import { cohortName, laterHead, Triangle } from './triangle.tsx';
 import { chosenNumber, Who } from './who.tsx';
 
+const any = 'any';
 const intervals = { week: 'Week', day: 'Day', month: 'Month' } as const;
+
+/** What the script tag's `data-page-views` and most catalogues call a page view. */
+const pageView = /^page ?views?(?:ed)?$/i;
+
+/** The eventID in the address; '' for any event. By default the page view: servers log events too, such as an order that was shipped. */
+const eventChosen = (parameter: string): string => {
+  const value = query.value.get(parameter) ?? '';
+  if (/^\d{1,9}$/.test(value)) return value;
+  const match = account.value?.event.find(({ eventName, mergedInto }) => !mergedInto && pageView.test(eventName));
+  return value === any || match === undefined ? '' : String(match.eventID);
+};
 
 const conditionOf = (eventID: string) => (eventID === '' ? undefined : { event: [Number(eventID)] });
 
@@ -36,7 +48,7 @@ const sharesOf = (cohorts: AnswerFor<'reportRetention'>['cohort']): string[] =>
 
 export const Retention = () => {
   const { from, to } = range.value;
-  const [first, back] = [eventIn('first'), eventIn('back')];
+  const [first, back] = [eventChosen('first'), eventChosen('back')];
   const interval = chosenIn('interval', intervals);
   const request = {
     first: conditionOf(first),
@@ -50,7 +62,7 @@ export const Retention = () => {
   };
   const answer = useReport({ part: 'retention', title: 'Retention', operation: 'reportRetention', request });
   const cohorts = answer.value?.cohort ?? [];
-  const heads = ['from', 'people', ...cohorts.map((_, later) => `${interval} ${later}`)];
+  const heads = ['from', 'people', ...cohorts.map((_, later) => laterHead(later, interval))];
   const rowsOf = (list: typeof cohorts) => list.map((cohort) => [cohort.from, cohort.people, ...cohort.back]);
   const fileOf = ({ row }: AnswerFor<'reportRetention'>) => {
     if (!row) return toFile(heads, rowsOf(cohorts));
@@ -60,6 +72,11 @@ export const Retention = () => {
       groups.flatMap(({ name, cohort }) => rowsOf(cohort).map((cells) => [name, ...cells])),
     );
   };
+  const isPartial = cohorts.map(
+    (each, index) =>
+      (index === 0 && !beginsInterval(dayIn(timezone.value, Date.parse(each.from)), interval)) ||
+      (index === cohorts.length - 1 && (to === undefined || to > today.value || !beginsInterval(to, interval))),
+  );
   const shown = answer.value;
   const tools = shown && <SaveFile title="Retention" read={() => fileOf(shown)} />;
   const chosen = chosenNumber();
@@ -72,13 +89,13 @@ export const Retention = () => {
           label="First event"
           any="Any event"
           value={first}
-          choose={(eventID) => setQuery({ first: eventID })}
+          choose={(eventID) => setQuery({ first: eventID || any })}
         />
         <EventChoice
           label="Return event"
           any="Any event"
           value={back}
-          choose={(eventID) => setQuery({ back: eventID })}
+          choose={(eventID) => setQuery({ back: eventID || any })}
         />
         <ParameterChoice label="Interval" parameter="interval" options={intervals} />
         <GroupChoice />
@@ -86,28 +103,27 @@ export const Retention = () => {
       <Card title="Who came back" tools={tools} class="retention">
         <p class="soft">
           Each row is the people whose first event was in that {interval}. “Same {interval}” is those who returned later
-          in that {interval}, which most people do within minutes; column 1 is the {interval} after it. The last{' '}
-          {interval} may not be over yet.
+          in that {interval}, which most people do within minutes; “{laterHead(1, interval)}” is the {interval} after
+          it.
+          {isPartial.some(Boolean) && ` Numbers in italics are of a part of a ${interval}.`}
         </p>
-        <Answered answer={answer} lines={8}>
+        <Answered answer={answer} lines={8} slow={slowReports}>
           {({ cohort, row, others }) =>
             cohort.every(({ people }) => people === 0) ? (
               <Empty title="No people in this range" />
             ) : (
               <>
-                <Triangle cohorts={cohort} interval={interval} />
+                <Triangle cohorts={cohort} interval={interval} isPartial={isPartial} />
                 {row && (
                   <GroupTable
                     label="Retention by group"
-                    heads={[
-                      'People',
-                      `Same ${interval}`,
-                      ...cohort.slice(1).map((_, later) => `${interval} ${later + 1}`),
-                    ]}
+                    heads={['People', ...cohort.map((_, later) => laterHead(later, interval))]}
                     others={others?.groups}
+                    total={sumOf(cohort.map(({ people }) => people))}
                     rows={row.map(({ values, eventName, cohort: own }) => ({
                       values,
                       eventName,
+                      people: sumOf(own.map(({ people }) => people)),
                       cells: [formatWhole(sumOf(own.map(({ people }) => people))), ...sharesOf(own)],
                     }))}
                   />

@@ -16,45 +16,47 @@ export const StepTable = ({ names, reached, medians, unit }: StepTableProps) => 
   const [first = 0] = reached;
   const shareOf = (count: number, whole: number) => (whole === 0 ? '–' : formatShare(count / whole));
   return (
-    <Table
-      label="Funnel"
-      heads={['Step', unit, 'Of the first', 'Of the step before', 'Median time', 'Dropped after']}
-      rows={reached.map((count, index) => {
-        const name = `Step ${index + 1}, ${names[index] ?? ''}`;
-        const following = reached[index + 1];
-        const before = reached[index - 1];
-        return {
-          key: String(index),
-          cells: [
-            <span key="step" class="step-bar">
-              <span>
-                {index + 1}. {names[index]}
-              </span>
-              <span class="step-track">
-                <span style={{ width: `${(count / Math.max(first, 1)) * 100}%` }} />
-              </span>
-            </span>,
-            <NumberLink key="reached" count={count} chosen={{ reached: index + 1 }} label={`${name}, reached`} />,
-            shareOf(count, first),
-            before === undefined ? '' : shareOf(count, before),
-            medians[index] == null ? (
-              ''
-            ) : (
-              <span title="From the first step">{formatLength(1_000 * medians[index])}</span>
-            ),
-            following === undefined ? (
-              ''
-            ) : (
-              <NumberLink
-                key="dropped"
-                count={count - following}
-                chosen={{ dropped: index + 1 }}
-                label={`${name}, dropped after it`}
-              />
-            ),
-          ],
-        };
-      })}
-    />
+    <div class="step-table">
+      <Table
+        label="Funnel"
+        heads={['Step', unit, 'Of the first', 'Of the step before', 'Median time', 'Dropped after']}
+        rows={reached.map((count, index) => {
+          const name = `Step ${index + 1}, ${names[index] ?? ''}`;
+          const following = reached[index + 1];
+          const before = reached[index - 1];
+          return {
+            key: String(index),
+            cells: [
+              <span key="step" class="step-bar">
+                <span>
+                  {index + 1}. {names[index]}
+                </span>
+                <span class="step-track">
+                  <span style={{ width: `${(count / Math.max(first, 1)) * 100}%` }} />
+                </span>
+              </span>,
+              <NumberLink key="reached" count={count} chosen={{ reached: index + 1 }} label={`${name}, reached`} />,
+              shareOf(count, first),
+              before === undefined ? '' : shareOf(count, before),
+              medians[index] == null ? (
+                ''
+              ) : (
+                <span title="From the first step">{formatLength(1_000 * medians[index])}</span>
+              ),
+              following === undefined ? (
+                ''
+              ) : (
+                <NumberLink
+                  key="dropped"
+                  count={count - following}
+                  chosen={{ dropped: index + 1 }}
+                  label={`${name}, dropped after it`}
+                />
+              ),
+            ],
+          };
+        })}
+      />
+    </div>
   );
 };

@@ -8,14 +8,21 @@ type Cohort = AnswerFor<'reportRetention'>['cohort'][number];
 export const cohortName = (from: string, interval: 'day' | 'week' | 'month'): string =>
   formatTime(from, interval === 'month' ? 'month' : 'day');
 
+const capitalized = (interval: string) => interval.replace(/^./, (letter) => letter.toUpperCase());
+
+/** The head of a column: `Same week`, `Week 1`. */
+export const laterHead = (later: number, interval: string): string =>
+  later === 0 ? `Same ${interval}` : `${capitalized(interval)} ${later}`;
+
 interface TriangleProps {
   readonly cohorts: readonly Cohort[];
   readonly interval: 'day' | 'week' | 'month';
+  /** Whether the range has only a part of the interval of each cohort. */
+  readonly isPartial: readonly boolean[];
 }
 
-export const Triangle = ({ cohorts, interval }: TriangleProps) => {
+export const Triangle = ({ cohorts, interval, isPartial }: TriangleProps) => {
   const most = Math.max(...cohorts.map(({ back }) => back.length));
-  const name = interval.replace(/^./, (letter) => letter.toUpperCase());
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll what has the focus.
     <section class="triangle" tabIndex={0} aria-label="Retention, scrollable">
@@ -23,18 +30,11 @@ export const Triangle = ({ cohorts, interval }: TriangleProps) => {
         <caption class="unseen">Share of each cohort that came back, by {interval}</caption>
         <thead>
           <tr>
-            <th scope="col">{name} from</th>
+            <th scope="col">{capitalized(interval)} from</th>
             <th scope="col">People</th>
             {Array.from({ length: most }, (_, later) => (
               <th key={later} scope="col">
-                {later === 0 ? (
-                  `Same ${interval}`
-                ) : (
-                  <>
-                    <span class="unseen">{name} </span>
-                    {later}
-                  </>
-                )}
+                {laterHead(later, interval)}
               </th>
             ))}
           </tr>
@@ -44,14 +44,23 @@ export const Triangle = ({ cohorts, interval }: TriangleProps) => {
             const cohort = cohortName(from, interval);
             return (
               <tr key={from}>
-                <th scope="row">{cohort}</th>
+                <th scope="row">
+                  {cohort}
+                  {isPartial[index] && <small> part</small>}
+                </th>
                 <td>
                   <NumberLink count={people} chosen={{ cohort: index + 1 }} label={`${cohort}, first event`} />
                 </td>
                 {back.map((count, later) => {
                   const share = people === 0 ? 0 : count / people;
+                  const isPart = isPartial[index] || isPartial[index + later];
                   return (
-                    <td key={later} class="triangle-share" style={{ '--share': share }} title={formatWhole(count)}>
+                    <td
+                      key={later}
+                      class={isPart ? 'triangle-share triangle-part' : 'triangle-share'}
+                      style={{ '--share': share }}
+                      title={formatWhole(count)}
+                    >
                       {people > 0 && (
                         <NumberLink
                           count={count}

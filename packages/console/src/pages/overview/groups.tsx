@@ -3,11 +3,11 @@ import type { AnswerFor, RequestFor } from '@firsthand/client';
 import { type Changes, hrefOf } from '../../address.ts';
 import { Bars } from '../../parts/bars.tsx';
 import { Answered, Card } from '../../parts/card.tsx';
+import { Overlap } from '../../parts/overlap.tsx';
 import { SaveBreakdown } from '../../parts/save-counts.tsx';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
 import { nameOf, timezone } from '../../reading/account.ts';
-import { type Condition, conditions, filterWith, hrefToAdd } from '../../reading/filter.ts';
-import { formatCountry } from '../../reading/format.ts';
+import { type Condition, cameFromSite, conditions, filterWith, hrefToAdd, valueName } from '../../reading/filter.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
@@ -24,14 +24,16 @@ interface Tab {
   readonly label?: (value: string) => string;
   /** The condition that a click adds. */
   readonly condition?: (value: string) => Condition;
+  /** Whether the values have an order of their own: then all of them are shown, in that order. */
+  readonly isOrdered?: boolean;
 }
 
-const attribute = (title: string, attrID: string, label?: Tab['label']): Tab => ({
+const attribute = (title: string, attrID: string): Tab => ({
   title,
   by: `attr:${attrID}`,
   only: { attrID, exists: true },
   condition: (value) => ({ attrID, is: [value] }),
-  ...(label && { label }),
+  label: (value) => valueName(attrID, value),
 });
 
 /**
@@ -44,9 +46,6 @@ const origin = (title: string, what: string, attrID: string): Tab => ({
   by: `first:${attrID}`,
   condition: (value) => ({ did: { filter: { attrID, is: [value] } } }),
 });
-
-/** `phone` → `Phone` */
-const capitalized = (value: string): string => value.charAt(0).toUpperCase() + value.slice(1);
 
 const withPath: Condition = { attrID: 'path', exists: true };
 
@@ -62,7 +61,12 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   sources: {
     title: 'Sources',
     tabs: {
-      referrers: { title: 'Referrers', what: 'Referring site of the visit', by: 'entryReferrerHost' },
+      referrers: {
+        title: 'Referrers',
+        what: 'Referring site of the visit',
+        by: 'entryReferrerHost',
+        condition: cameFromSite,
+      },
       campaigns: origin('Campaigns', 'Campaign', 'utm_campaign'),
       sources: origin('Sources', 'Source', 'utm_source'),
       media: origin('Mediums', 'Medium', 'utm_medium'),
@@ -106,7 +110,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   devices: {
     title: 'Devices',
     tabs: {
-      device: attribute('Device types', '$device', capitalized),
+      device: attribute('Device types', '$device'),
       browser: attribute('Browsers', '$browser'),
       os: attribute('Systems', '$os'),
     },
@@ -114,16 +118,14 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   places: {
     title: 'Places and times',
     tabs: {
-      country: attribute('Countries', '$country', formatCountry),
-      hour: { title: 'Hours', by: 'hour', label: (value) => `${value}:00` },
+      country: attribute('Countries', '$country'),
+      hour: { title: 'Hours', by: 'hour', label: (value) => `${value}:00`, isOrdered: true },
     },
   },
 };
 
-const limit = 8;
-
-/** Breakdowns in which one person obviously counts in several rows. */
-const obvious = new Set(['pages', 'events']);
+const fewRows = 8;
+const hoursOfDay = 24;
 
 /** The page that has all rows of a list, in the same range and with the same filter. */
 const hrefOfRows = ({ by, only }: Tab, shown: Changes): string => {
@@ -148,7 +150,8 @@ const Group = ({
   const { from, to } = range.value;
   const titles = Object.fromEntries(Object.entries(tabs).map(([name, tab]) => [name, tab.title]));
   const tab = tabs[chosenTab({ parameter: id, tabs: titles })] as Tab;
-  const { by, only, label = String, condition, what = tab.title } = tab;
+  const { by, only, label = String, condition, what = tab.title, isOrdered } = tab;
+  const limit = isOrdered ? hoursOfDay : fewRows;
   const csvRequest = {
     by: by as RequestFor<'reportBreakdown'>['by'],
     from,
@@ -190,19 +193,17 @@ const Group = ({
   );
   return (
     <Card title={title} tools={tools} class="group">
-      <Answered answer={answer} lines={limit}>
+      <Answered answer={answer} lines={fewRows}>
         {({ row, total, others }) => (
           <>
             <Bars
               what={what}
               unit="People"
               total={total.people}
-              bars={row.map(barOf)}
+              bars={(isOrdered ? row.toSorted((a, b) => Number(valueIn(a)) - Number(valueIn(b))) : row).map(barOf)}
               others={others && { groups: others.groups, count: others.people, href: hrefOfAll(tab) }}
             />
-            {!obvious.has(id) && row.reduce((sum, { people }) => sum + people, others?.people ?? 0) > total.people && (
-              <p class="overlap">Some people are in several rows.</p>
-            )}
+            <Overlap rows={row} others={others} total={total} />
           </>
         )}
       </Answered>

@@ -12,7 +12,7 @@ import { filterWith } from '../../reading/filter.ts';
 import { formatLength, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
 import { measureNamed } from '../../reading/measures.ts';
 import { comparison, range } from '../../reading/range.ts';
-import { useReport } from '../../reading/report.ts';
+import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 
 /** How many events of robots are left out, where nothing else has arrived. */
@@ -72,7 +72,7 @@ export const Measures = () => {
     <>
       {answer.value?.total.events === 0 && !isShared && <LeftOut request={request} />}
       <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>
-        <Answered answer={answer} lines={9}>
+        <Answered answer={answer} lines={9} slow={slowReports}>
           {(totals) => (
             <>
               <MeasureTabs chosen={chosen} totals={totals} />

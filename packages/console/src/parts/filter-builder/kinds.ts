@@ -71,17 +71,23 @@ const time = (day: string): string => `${day}T00:00:00Z`;
 
 /** What people look for most, as conditions to change. */
 export const presets: readonly Preset[] = [
-  { title: 'Did something', condition: () => newCondition('did', []) },
-  { title: 'Did not do something', condition: () => newCondition('didNot', []) },
-  { title: 'Came from a campaign', condition: () => ({ did: { filter: { attrID: 'utm_campaign', is: [''] } } }) },
-  { title: 'Came from a source', condition: () => ({ did: { filter: { attrID: 'utm_source', is: [''] } } }) },
-  { title: 'First came from a campaign', condition: () => newCondition('personFirst', []) },
-  { title: 'First seen since a day', condition: () => ({ not: { did: { to: time(daysAgo(30)) } } }) },
-  { title: 'Last seen before a day', condition: () => ({ not: { did: { from: time(daysAgo(30)) } } }) },
-  { title: 'Contact with a tag, profile or attribute', condition: () => ({ contact: {} }) },
-  { title: 'Attribute of the event', condition: () => newCondition('attribute', []) },
-  { title: 'Kind of the event', condition: () => newCondition('event', []) },
-  { title: 'Any of several conditions', condition: () => newCondition('or', []) },
+  { title: `${kindTitles.did} …`, condition: () => newCondition('did', []) },
+  { title: `${kindTitles.didNot} …`, condition: () => newCondition('didNot', []) },
+  {
+    title: 'The person came from a campaign',
+    condition: () => ({ did: { filter: { attrID: 'utm_campaign', is: [''] } } }),
+  },
+  {
+    title: 'The person came from a source',
+    condition: () => ({ did: { filter: { attrID: 'utm_source', is: [''] } } }),
+  },
+  { title: 'The person first came from a campaign', condition: () => newCondition('personFirst', []) },
+  { title: 'The person was first seen since a day', condition: () => ({ not: { did: { to: time(daysAgo(30)) } } }) },
+  { title: 'The person was last seen before a day', condition: () => ({ not: { did: { from: time(daysAgo(30)) } } }) },
+  { title: `${kindTitles.contact} …`, condition: () => ({ contact: {} }) },
+  { title: `${kindTitles.attribute} …`, condition: () => newCondition('attribute', []) },
+  { title: `${kindTitles.event} …`, condition: () => newCondition('event', []) },
+  { title: `${kindTitles.or} …`, condition: () => newCondition('or', []) },
 ];
 
 const isBlank = (values: unknown): boolean => {

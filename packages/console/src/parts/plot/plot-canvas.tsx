@@ -1,7 +1,7 @@
 /** A drawn plot, whose values are told where the reader points, or with the arrow keys. */
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { download } from '../csv.ts';
-import { draw, intervalAt, type Lines } from './draw.ts';
+import { draw, intervalAt, type Line, type Lines } from './draw.ts';
 
 export interface PlotCanvasProps extends Lines {
   readonly title: string;
@@ -46,9 +46,14 @@ export const PlotCanvas = ({ title, labels, ...drawn }: PlotCanvasProps) => {
   };
   const save = (): void => canvas.current?.toBlob((image) => image && download(`${title}.png`, image));
 
-  const values = drawn.lines.map(
-    (line) => `${line.labels?.[marked ?? 0] ?? line.label} ${drawn.forms.short(line.values[marked ?? 0] ?? 0)}`,
-  );
+  const wordsFor = ({ label, labels: own, values: all }: Line): string => {
+    const when = own?.[marked ?? 0];
+    return `${label}${when === undefined ? '' : ` (${when})`} ${drawn.forms.short(all[marked ?? 0] ?? 0)}`;
+  };
+  // The earlier range is drawn first, and read last.
+  const values = drawn.lines
+    .toSorted((a, b) => Number(a.isEarlier ?? false) - Number(b.isEarlier ?? false))
+    .map(wordsFor);
   const told = marked === null ? '' : [labels[marked], ...values].join(' · ');
   return (
     <>

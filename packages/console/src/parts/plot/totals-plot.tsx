@@ -2,7 +2,7 @@
 import type { AnswerFor } from '@firsthand/client';
 import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';
-import { type Interval, range } from '../../reading/range.ts';
+import { comparison, type Interval, range } from '../../reading/range.ts';
 import { Plot } from './plot.tsx';
 
 export type Totals = AnswerFor<'reportTotals'>;
@@ -35,7 +35,7 @@ export const TotalsPlot = ({ totals, measure: { label, of, forms }, interval }: 
         ...(earlier
           ? [
               {
-                label: 'Earlier',
+                label: comparison.value === 'year' ? 'A year earlier' : 'Period before',
                 labels: earlier.map(({ from }) => formatTime(from, labelForms[interval])),
                 values: valuesOf(earlier),
                 isEarlier: true,

@@ -1,4 +1,5 @@
 /** The page of events in Chromium: each number opens as many people as it says, and the address holds what is seen. */
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
@@ -19,6 +20,19 @@ const open = async (path: string) => {
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await signIn(shop.viewerToken, path);
   return { page, complaints };
+};
+const parameter = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
+/** The lines of the file behind a button, without the byte order mark. */
+const saveFile = async (page: Page, title: string): Promise<string[]> => {
+  await page.getByRole('button', { name: `${title}: save as CSV` }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save', exact: true }).click(),
+  ]);
+  return readFileSync(await file.path(), 'utf8')
+    .slice(1)
+    .trim()
+    .split('\r\n');
 };
 const people = (page: Page) => page.getByRole('dialog').locator('tbody tr');
 const focused = (page: Page) => page.evaluate('document.activeElement.labels?.[0]?.textContent');
@@ -58,7 +72,7 @@ it('changes the steps of a funnel by keyboard, and opens who dropped', async () 
 });
 
 it('opens the people of a cohort, and leads to the person', async () => {
-  const { page, complaints } = await open('events?tab=retention&interval=month&range=12m&first=2');
+  const { page, complaints } = await open('events?tab=retention&interval=month&range=12m&first=2&back=any');
   await page.getByRole('link', { name: /^1 .*first event/ }).click();
   await page
     .getByRole('dialog')
@@ -75,4 +89,84 @@ it('shows what the service says of a request that it refuses', async () => {
   await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/choose a longer interval/);
   await page.goto(`${shop.url}/console/events?tab=funnel&who=${encodeURIComponent('{"reached":9}')}`);
   await expect.poll(() => page.getByRole('dialog').getByRole('alert').innerText()).toMatch(/whole number/);
+});
+
+it('shows what the earlier range had, and saves it with the range', async () => {
+  const { page, complaints } = await open('events?compare=previous&range=7d');
+  await page.getByText(/, compared with /).waitFor(soon);
+  expect(await page.locator('.before').allInnerTexts()).toEqual([...Array(4).fill('0 before'), '– before']);
+  const plot = page.getByRole('slider', { name: 'People by day' });
+  await plot.press('End');
+  expect(await plot.getAttribute('aria-valuetext')).toMatch(/ · People \d+ · Period before \(.+\) 0$/);
+  const [head, ...rows] = await saveFile(page, 'Measures');
+  const heads = 'from,People,Browsers,Sessions,Events,Revenue (GBP)';
+  expect(head).toBe(`${heads},${heads.replace(/(?=,|$)/g, ' (before)')}`);
+  expect(rows).toHaveLength(7);
+  expect(complaints).toEqual([]);
+});
+
+it('leads on from events without a campaign to that of their visit, with names that can be read', async () => {
+  const { page, complaints } = await open('events?event=2&by=attr:utm_campaign');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByText('These events carry no campaign of their own.').waitFor(soon);
+  await page.getByRole('link', { name: 'Campaign of the visit' }).click();
+  await expect.poll(() => parameter(page, 'by')).toBe('first:utm_campaign');
+  await page.goto(`${shop.url}/console/events?by=first:utm_campaign`);
+  const name = page.getByRole('rowheader', { name: 'autumn' });
+  await name.waitFor(soon);
+  expect(await page.getByRole('columnheader').allInnerTexts()).toContain('Bounce rate');
+  expect((await name.boundingBox())?.width).toBeGreaterThan(200);
+  await page.getByLabel('Broken down by').selectOption('attr:path');
+  await page.getByText('Some people are in several rows.').waitFor(soon);
+  expect(complaints).toEqual([]);
+});
+
+it('saves all columns of a funnel by group, whose grouping ends with the tab', async () => {
+  const { page, complaints } = await open('events?tab=funnel&steps=1,2&group=first:utm_campaign');
+  await page.getByRole('table', { name: 'Funnel by group' }).waitFor(soon);
+  const [head, ...rows] = await saveFile(page, 'Funnel');
+  expect(head).toBe(
+    'Campaign of the visit,step,event,People,Of the first,Of the step before,Median seconds,Dropped after',
+  );
+  expect(rows[0]).toMatch(/^All,1,Page view,5,1,,0?,4$/);
+  expect(rows[1]).toMatch(/^All,2,Purchased,1,0\.2,0\.2,\d+,$/);
+  await page.getByRole('link', { name: 'Retention' }).click();
+  await page.getByRole('heading', { name: 'Who came back' }).waitFor(soon);
+  expect(parameter(page, 'group')).toBeNull();
+  const [first, back] = [page.getByLabel('First event'), page.getByLabel('Return event')];
+  expect([await first.inputValue(), await back.inputValue()]).toEqual(['1', '1']);
+  await back.selectOption('Any event');
+  await expect.poll(() => parameter(page, 'back')).toBe('any');
+  expect(complaints).toEqual([]);
+});
+
+it('says what a filter of pages leaves out, and shows everything that its people did', async () => {
+  const { page, complaints } = await open('?places=hour');
+  const hours = page.getByRole('region', { name: 'Places and times' }).getByRole('rowheader');
+  await hours.first().scrollIntoViewIfNeeded();
+  await expect.poll(() => hours.count()).toBeGreaterThan(0);
+  const listed = (await hours.allInnerTexts()).map((text) => Number.parseInt(text, 10));
+  expect(listed).toEqual(listed.toSorted((a, b) => a - b));
+  await page.getByRole('link', { name: '/checkout', exact: true }).click();
+  await page.getByText(/Only events on this page count/).waitFor(soon);
+  const measures = page.getByRole('navigation', { name: 'Measure' });
+  await expect.poll(() => measures.innerText()).not.toContain('Revenue');
+  await page.getByRole('link', { name: 'Show everything that people who saw this page did' }).click();
+  await expect.poll(() => measures.innerText()).toContain('£48.5');
+  await page.getByRole('link', { name: 'Remove the condition' }).click();
+  await page.getByRole('link', { name: 'news.example' }).click();
+  await page.getByText('ever came from site news.example').waitFor(soon);
+  await expect.poll(() => measures.locator('strong').first().innerText()).toBe('3');
+  expect(complaints).toEqual([]);
+});
+
+it('says that it prepares the reports while the first one takes long', async () => {
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  await page.clock.install();
+  await page.route('**/report/reportTotals*', () => {});
+  await signIn(shop.viewerToken);
+  await page.locator('.measures-card [role=status]').waitFor({ state: 'attached' });
+  await page.clock.fastForward(2_000);
+  await page.getByText('Preparing the reports of this account …').waitFor(soon);
+  expect(complaints).toEqual([]);
 });

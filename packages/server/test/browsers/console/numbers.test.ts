@@ -222,11 +222,13 @@ const pagesOf = async (
     const [, of, written = decimal] = measures[chosen] as (typeof measures)[number];
     return {
       title: 'Measures',
-      measures: measures.map(([label, each, write = decimal]) => [
-        label,
-        write === money && totals.total.value?.sum == null ? '–' : write(each(totals.total)),
-        change(each(totals.total), totals.earlier && each(totals.earlier.total)),
-      ]),
+      measures: measuresOf(measures, chosen, totals.total, totals.earlier?.total).map(
+        ([label, each, write = decimal]) => [
+          label,
+          write === money && totals.total.value?.sum == null ? '–' : write(each(totals.total)),
+          change(each(totals.total), totals.earlier && each(totals.earlier.total)),
+        ],
+      ),
       plot: (totals.interval ?? []).map((counts, nth) => {
         const before = totals.earlier?.interval?.[nth];
         return [...(totals.earlier ? [before ? written(of(before)) : ''] : []), written(of(counts))];
@@ -234,6 +236,15 @@ const pagesOf = async (
     };
   };
   type Totals = Awaited<ReturnType<typeof api.reportTotals>>;
+  /** Without that of money where nothing has a value, unless it is the chosen one. */
+  const measuresOf = (
+    measures: readonly Measure[],
+    chosen: number,
+    ...counts: readonly (Pick<Totals['total'], 'value'> | undefined)[]
+  ) =>
+    measures.filter(
+      ([, , write], nth) => write !== money || nth === chosen || counts.some((each) => each?.value?.sum != null),
+    );
   type Measure = readonly [label: string, of: (counts: Totals['total']) => number, write?: typeof decimal];
   const four = [
     ['People', ({ people }: Totals['total']) => people],
@@ -253,13 +264,14 @@ const pagesOf = async (
       ...inRange,
       by: dimension,
       filter: filter && only ? { and: [filter, only] } : (filter ?? only),
-      limit: 8,
+      limit: dimension === 'hour' ? 24 : 8,
     });
+    const rows = dimension === 'hour' ? row.toSorted((a, b) => Number(a.values[0]) - Number(b.values[0])) : row;
     return {
       title: groupTitles[name],
       ...(row.length > 0 && {
         rows: [
-          ...row.map(({ values: [value], people }) => [
+          ...rows.map(({ values: [value], people }) => [
             labelOf(String(dimension), value),
             `${count(people)} ${share(people, total.people)}`,
           ]),
@@ -318,7 +330,7 @@ const pagesOf = async (
       const asked = { ...inRange, ...ofRevenue, eventID: event };
       const breakdown = { ...asked, by: by as RequestFor<'reportBreakdown'>['by'] };
       const isConversion = event !== undefined && by !== 'event';
-      const isOfVisit = ['entryPage', 'first:utm_campaign', 'entryReferrerHost'].includes(by);
+      const isOfVisit = event === undefined && ['entryPage', 'first:utm_campaign', 'entryReferrerHost'].includes(by);
       const { row, total, others } = await api.reportBreakdown({
         ...breakdown,
         sort: measure === 'revenue' ? undefined : measure,
@@ -327,13 +339,15 @@ const pagesOf = async (
         visits: isOfVisit ? 'include' : undefined,
       });
       type Row = Totals['total'] & { readonly among?: number | undefined };
+      const nth = ['people', 'users', 'sessions', 'events', 'revenue'].indexOf(measure);
+      const chosen = nth < all.length ? nth : 0;
       const cells = (counts: Row) => [
-        ...all.map(([, of, write = count]) => (write === money && counts.value?.sum == null ? '–' : write(of(counts)))),
+        ...measuresOf(all, chosen, total).map(([, of, write = count]) =>
+          write === money && counts.value?.sum == null ? '–' : write(of(counts)),
+        ),
         ...(isConversion ? [counts.among ? share(counts.people, counts.among) : ''] : []),
         ...(isOfVisit ? visitTexts(counts) : []),
       ];
-      const nth = ['people', 'users', 'sessions', 'events', 'revenue'].indexOf(measure);
-      const chosen = nth < all.length ? nth : 0;
       const [, of] = all[chosen] as Measure;
       const isOrdered = by === 'hour' || by === 'weekday';
       const rows = row.toSorted((a, b) => (isOrdered ? Number(a.values[0]) - Number(b.values[0]) : of(b) - of(a)));
@@ -387,7 +401,7 @@ const pagesOf = async (
   };
 
   const retention: Shown = {
-    path: `events${query({ ...seen, tab: 'retention', interval, first })}`,
+    path: `events${query({ ...seen, tab: 'retention', interval, first: first ?? 'any', back: 'any' })}`,
     cards: async () => {
       const { cohort } = await api.reportRetention({ ...inRange, interval, first: first && { event: [first] } });
       return [
