@@ -53,7 +53,7 @@ const open = async () => {
     page.setDefaultTimeout(patience);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(String(error)));
-    await page.goto(url);
+    await page.goto(`${url}?utm_campaign=spring`, { referer: 'https://news.example/' });
     const seen = await look(page);
     await context.close();
     running.child.kill('SIGTERM');
@@ -90,12 +90,16 @@ const open = async () => {
     const read = async () => (await api.getEvent({ userUUID })).event;
     await expect.poll(async () => (await read()).length).toBe(count);
     const event = await read();
+    const valuesOf = (id: string) =>
+      event
+        .flatMap(({ eventAttrArray }) => eventAttrArray)
+        .flatMap(({ attrID, attrValue }) => (attrID === id ? [attrValue] : []))
+        .sort();
     return {
       names: event.map(({ eventName }) => eventName).sort(),
-      paths: event
-        .flatMap(({ eventAttrArray }) => eventAttrArray)
-        .flatMap(({ attrID, attrValue }) => (attrID === 'path' ? [attrValue] : []))
-        .sort(),
+      paths: valuesOf('path'),
+      campaigns: valuesOf('utm_campaign'),
+      referrers: valuesOf('referrer'),
       owners: [...new Set(event.map(({ contactUUID }) => contactUUID))],
     };
   };
@@ -108,6 +112,9 @@ const userOf = async (page: Page): Promise<string> => {
   await expect.poll(read).toBeTruthy();
   return (await read()) as string;
 };
+
+/** What page views say of a visit that a campaign of another site has led to the app. */
+const arrival = { campaigns: ['spring'], referrers: [expect.stringMatching(/^http:.*\/$/), 'https://news.example/'] };
 
 it('react.md: a visitor of the app has each navigation and event once, and is a contact after the form', async () => {
   const { follow, visit, write, run, eventsOf } = await open();
@@ -122,6 +129,7 @@ it('react.md: a visitor of the app has each navigation and event once, and is a 
     expect(await eventsOf(user, 3)).toEqual({
       names: ['Bought', 'Page viewed', 'Page viewed'],
       paths: ['/', '/sign-up'],
+      ...arrival,
       owners: [expect.stringMatching(/./)],
     });
   };
@@ -151,6 +159,7 @@ itBeforeRelease(ofNextjs, async () => {
     expect(await eventsOf(await userOf(page), 4)).toEqual({
       names: ['Bought', 'Ordered', 'Page viewed', 'Page viewed'],
       paths: ['/', '/about'],
+      ...arrival,
       owners: [''],
     });
   };
@@ -160,7 +169,7 @@ itBeforeRelease(ofNextjs, async () => {
   const layout = readFileSync(join(app, 'app/layout.tsx'), 'utf8');
   write('app/layout.tsx', layout.replaceAll('page-views', 'script-tag').replaceAll('PageViews', 'ScriptTag'));
   const rendered =
-    "export default function Page() {\n  tracker.log('Page viewed', { path: '' });\n  return <h1>On a server</h1>;\n}\n";
+    "export default function Page() {\n  tracker.log('Bought', { product: '', price: 0 });\n  return <h1>On a server</h1>;\n}\n";
   write('app/rendered/page.tsx', `import { tracker } from '../tracker';\n${rendered}`);
   await visit('npm run dev', async (page) => {
     await page.getByRole('link', { name: 'About us' }).click();
