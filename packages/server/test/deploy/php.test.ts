@@ -12,4 +12,6 @@ test('backend.md prints in PHP what it says', async () => {
   const [block, printed] = blocks.slice(at);
   expect([block?.language, printed?.language]).toEqual(['php', 'text']);
   expect(await runBlock(block as NonNullable<typeof block>, env)).toBe(printed?.code.trim());
+  const refused = { language: 'php', code: block?.code.replace('bob@shop.example', 'bob') ?? '' };
+  await expect(runBlock(refused, env)).rejects.toThrow('invalid_field: `contact[0].contactEmailaddress`');
 });
