@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { firsthand, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
+import { firsthand, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 
 describe('a command that is given wrongly says so in a line, without a stack, and ends with 2', () => {
   it.each([
@@ -95,4 +95,11 @@ it('helps when asked', async () => {
   const { code, stdout, stderr } = await firsthand(['help', 'token']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/create .*\n[\s\S]*revoke .*\n[\s\S]*list .*\n/);
+});
+
+it('ends quietly when the reader of what it prints has gone', async () => {
+  const bin = new URL('../../bin/firsthand.js', import.meta.url).pathname;
+  const pipe = `set -o pipefail; ${process.execPath} ${bin} --help | exec 0<&-`;
+  const { code, stderr } = await start('bash', ['-c', pipe], {}).ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });

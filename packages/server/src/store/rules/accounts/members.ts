@@ -30,7 +30,7 @@ export const unknownMember = (): Refusal => new Refusal('unknown_member', { fiel
 export const noInvitation = (): Refusal =>
   new Refusal('invalid_token', {
     field: 'code',
-    message: `the invitation is not valid: it works once, for ${limits.invitationDays} days, and only the last one does; ask for another one`,
+    message: `the invitation is not valid: it works once, for ${limits.invitationDays} days, and only the last one does; ask an owner for another one, or run firsthand login-link on the server`,
   });
 
 /** How long a member is known by a network, and by how many. */
