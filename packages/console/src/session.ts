@@ -30,9 +30,13 @@ let endedAccount: string | undefined;
 export const isAdding = signal(false);
 
 /** Of a server that somebody tries out: the account of the sample shop, '' if the browser is not signed in to it. */
-const sampleShop = signal<{ readonly accountUUID: string } | undefined>(undefined);
+const sampleShop = signal<{ readonly accountUUID: string; readonly exists: boolean } | undefined>(undefined);
 /** Whether the server offers a sample shop to look around in. */
 export const offersSampleShop = computed(() => sampleShop.value !== undefined);
+/** Whether the sample shop is there, and this browser is not signed in to it. */
+export const hasClosedSampleShop = computed(
+  () => sampleShop.value?.exists === true && sampleShop.value.accountUUID === '',
+);
 /** Whether the account that is shown is the sample shop. */
 export const isSampleShop = computed(
   () => session.value != null && sampleShop.value?.accountUUID === session.value.accountUUID,

@@ -1,7 +1,8 @@
 /** The account that is shown, the others that this browser is signed in to, and the way to a further one. */
 import { messageOf } from '../api.ts';
 import { show } from '../parts/notices.tsx';
-import { hrefOfAccount, isAdding, session, sessions, signOut } from '../session.ts';
+import { OpenSampleShop } from '../parts/sample-shop.tsx';
+import { hasClosedSampleShop, hrefOfAccount, isAdding, session, sessions, signOut } from '../session.ts';
 import { Further } from './further.tsx';
 
 export const AccountMenu = () => {
@@ -23,6 +24,11 @@ export const AccountMenu = () => {
             </a>
           </li>
         ))}
+        {hasClosedSampleShop.value && (
+          <li>
+            <OpenSampleShop />
+          </li>
+        )}
         <li>
           <button type="button" class="quiet" onClick={() => (isAdding.value = true)}>
             Another account …

@@ -1,13 +1,20 @@
 /** Sample data to look around in: the way in, and the way out. */
 import { useState } from 'preact/hooks';
 import { isOwner } from '../reading/account.ts';
-import { isSampleShop, offersSampleShop, openSampleShop, removeSampleShop, sampleShopProgress } from '../session.ts';
+import {
+  hasClosedSampleShop,
+  isSampleShop,
+  offersSampleShop,
+  openSampleShop,
+  removeSampleShop,
+  sampleShopProgress,
+} from '../session.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { act, show } from './notices.tsx';
 
 const progressMs = 500;
 
-/** A button that fills the sample shop; nothing where the server offers none. */
+/** A button that opens the sample shop, and fills it before; nothing where the server offers none. */
 export const OpenSampleShop = () => {
   const [isBusy, setBusy] = useState(false);
   const [share, setShare] = useState<number | undefined>(undefined);
@@ -23,7 +30,11 @@ export const OpenSampleShop = () => {
   return (
     <>
       <button type="button" onClick={open} disabled={isBusy} aria-busy={isBusy}>
-        {isBusy ? 'Filling a month of a small shop …' : 'Look around with sample data'}
+        {hasClosedSampleShop.value
+          ? 'Open the sample shop'
+          : isBusy
+            ? 'Filling a month of a small shop …'
+            : 'Look around with sample data'}
       </button>
       {isBusy && <progress value={share} aria-label="Sample data stored" />}
     </>

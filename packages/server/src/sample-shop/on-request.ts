@@ -32,6 +32,7 @@ export const createSampleShop = (
   return {
     progress: () => progress,
     isShop: (accountUUID) => isSampleShop({ accountUUID }),
+    exists: async () => (await findSampleShop(store)) !== undefined,
     fill: () =>
       next(async () => {
         const { account } = (await findSampleShop(store)) ?? {};

@@ -1,4 +1,4 @@
-/** Who may remove the sample shop. */
+/** Who may remove the sample shop, and who is told that it exists. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openScene, type Scene } from '../fixtures/scene.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
@@ -9,7 +9,13 @@ const local = { incoming: { socket: { remoteAddress: '127.0.0.1' } } };
 let scene: Scene;
 beforeEach(async () => {
   remove.mockClear();
-  const sampleShop = { fill: async () => 0, progress: () => undefined, isShop: () => true, remove };
+  const sampleShop = {
+    fill: async () => 0,
+    progress: () => undefined,
+    isShop: () => true,
+    exists: async () => true,
+    remove,
+  };
   scene = await openScene({ consoleOrigin, sampleShop });
 });
 afterEach(() => scene.close());
@@ -33,4 +39,11 @@ it.each(['viewer', 'editor'] as const)('refuses a session of kind %s', async (ki
 it('removes it for an owner', async () => {
   expect((await removeAs('server')).status).toBe(200);
   expect(remove).toHaveBeenCalledOnce();
+});
+
+it('tells only a visitor of this machine that it exists', async () => {
+  const request = { headers: { ...fromConsole(''), Host: '127.0.0.1' } };
+  const ask = async (...from: (typeof local)[]) => (await scene.send('/console/session', request, ...from)).body;
+  expect(await ask(local)).toMatchObject({ sampleShop: { accountUUID: '', exists: true } });
+  expect(await ask()).not.toHaveProperty('sampleShop');
 });

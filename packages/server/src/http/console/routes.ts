@@ -24,6 +24,8 @@ export interface SampleShop {
   /** How much of it is filled; undefined while nothing fills it. */
   progress(): { readonly events: number; readonly of: number } | undefined;
   isShop(accountUUID: string): boolean;
+  /** Whether the database has it, filled to its end or not. */
+  exists(): Promise<boolean>;
   remove(): Promise<void>;
 }
 
@@ -139,7 +141,10 @@ export const createConsoleAnswers = ({
     const session = shown.find(({ sessionID }) => isOfPage(headers, sessionID)) ?? shown[0] ?? null;
     const sample = sampleShop &&
       isLocal(c) && {
-        sampleShop: { accountUUID: shown.find(({ accountUUID }) => sampleShop.isShop(accountUUID))?.accountUUID ?? '' },
+        sampleShop: {
+          accountUUID: shown.find(({ accountUUID }) => sampleShop.isShop(accountUUID))?.accountUUID ?? '',
+          exists: await sampleShop.exists(),
+        },
       };
     return jsonAnswer(exchange, { session, sessions: shown, ...sample, status: '200' });
   };
