@@ -27,6 +27,10 @@ export const api: Client = createClient({ url: root, fetch: send, retries: 2 });
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof FirsthandError && error.code === 'unreachable';
 
+/** Whether an error means that what was asked for is not there, or no longer. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof FirsthandError && (error.status === 404 || error.status === 410);
+
 /** Errors whose messages speak to programs, in words for a reader. */
 const wordings: Partial<Record<FirsthandError['code'], string>> = {
   unreachable: 'The server can’t be reached.',
@@ -35,6 +39,7 @@ const wordings: Partial<Record<FirsthandError['code'], string>> = {
   not_kept: 'The server can’t store anything right now. Try again in a moment.',
   too_many_requests: 'The server got too many requests. Try again in a moment.',
   unknown_contact: 'There is no such person in this account.',
+  erased_contact: 'This contact was erased, with all its events.',
 };
 
 /** Messages of the API begin with a small letter or the name of a field, and end without a full stop. */

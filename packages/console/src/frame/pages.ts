@@ -9,6 +9,8 @@ interface PageEntry {
   readonly key: string;
   /** A path in a box of 20 by 20, drawn as a line. */
   readonly icon: string;
+  /** What it is found by, besides its title. */
+  readonly words?: string;
   /** Absent: the first script has it (page.tsx). */
   readonly load?: () => Promise<ComponentType>;
 }
@@ -39,6 +41,7 @@ export const pages: readonly PageEntry[] = [
     title: 'People',
     key: 'p',
     icon: 'M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2 17c0-3 2.5-5 5.5-5s5.5 2 5.5 5m0-7.5a2.6 2.6 0 1 0-.5-5M15 12.3c1.9.6 3 2.3 3 4.7',
+    words: 'erase',
     load: () => import('../pages/everyone.ts').then(({ People }) => People),
   },
   {

@@ -15,6 +15,8 @@ interface Found {
   readonly label: string;
   readonly kind: string;
   readonly href: string;
+  /** What else it is found by. */
+  readonly words?: string | undefined;
 }
 
 const mostPeople = 12;
@@ -24,8 +26,16 @@ const typingMs = 150;
 /** ARIA's combobox with a list of its own; the types know that of HTML's `list` only. */
 const combobox: object = { role: 'combobox', 'aria-expanded': true };
 
+/** Parts of pages that are looked for by name. */
+const tabs = [
+  ['Campaigns', '', { sources: 'campaigns' }],
+  ['Funnel', 'events', { tab: 'funnel' }],
+  ['Retention', 'events', { tab: 'retention' }],
+] as const;
+
 const places = (views: readonly View[]): readonly Found[] => [
-  ...pages.map(({ title, name }) => ({ label: title, kind: 'Page', href: hrefOf(name) })),
+  ...pages.map(({ title, name, words }) => ({ label: title, kind: 'Page', href: hrefOf(name), words })),
+  ...tabs.map(([label, page, parameters]) => ({ label, kind: 'Page', href: hrefOf(page, parameters) })),
   ...Object.entries(settingsTabs).map(([tab, label]) => ({
     label,
     kind: 'Settings',
@@ -71,10 +81,10 @@ export const Palette = () => {
     };
   }, [text]);
   const wanted = text.trim().toLowerCase();
-  const found = [...places(views).filter(({ label }) => label.toLowerCase().includes(wanted)), ...people].slice(
-    0,
-    mostFound,
-  );
+  const found = [
+    ...places(views).filter(({ label, words = '' }) => `${label} ${words}`.toLowerCase().includes(wanted)),
+    ...people,
+  ].slice(0, mostFound);
   const open = (place: Found | undefined) => {
     if (!place) return;
     close();

@@ -1,10 +1,10 @@
 /** The parts of the settings, by their names in the address. */
 export const settingsTabs = {
   tokens: 'Tokens',
-  people: 'Team',
+  team: 'Team',
   shared: 'Share links',
   refused: 'Refused',
-  privacy: 'Account',
+  account: 'Account',
   storage: 'Storage and backups',
   audit: 'Audit log',
 } as const;

@@ -4,6 +4,7 @@ import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
+import { RefusedHint } from '../parts/refused-hint.tsx';
 import { SegmentChoice } from '../parts/segments.tsx';
 import { ViewsMenu } from '../parts/views/views-menu.tsx';
 import { account, readAccount } from '../reading/account.ts';
@@ -68,6 +69,7 @@ export const Overview = () => {
         <RangePicker />
       </header>
       <Filters />
+      <RefusedHint />
       <OverviewReports />
     </>
   );

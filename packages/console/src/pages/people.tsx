@@ -8,7 +8,7 @@ import { conditions } from '../reading/filter.ts';
 import { Contacts } from './people/contacts.tsx';
 import { Everybody } from './people/everybody.tsx';
 
-const tabs = { contacts: 'Contacts', everybody: 'Recent visitors' } as const;
+const tabs = { contacts: 'Contacts', everybody: 'Everyone' } as const;
 
 export const People = () => {
   const chosen = chosenTab({ parameter: 'list', tabs });
@@ -27,7 +27,7 @@ export const People = () => {
       {chosen === 'everybody' && <Filters />}
       {chosen === 'contacts' && conditions.value.length > 0 && (
         <p class="hint">
-          The filter does not apply to contacts. <a href={hrefWith({ list: 'everybody' })}>Recent visitors</a> shows its
+          The filter does not apply to contacts. <a href={hrefWith({ list: 'everybody' })}>Everyone</a> shows its
           people.
         </p>
       )}

@@ -5,6 +5,7 @@ import { hrefOf, isOnThisMachine, root } from '../address.ts';
 import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
 import { EventLine } from '../parts/event-line.tsx';
+import { RefusedHint } from '../parts/refused-hint.tsx';
 import { Robots } from '../parts/robots.tsx';
 import { OpenSampleShop } from '../parts/sample-shop.tsx';
 import { Problem, Skeleton } from '../parts/small.tsx';
@@ -27,7 +28,7 @@ const WhyNothing = () => (
     <ul class="soft why-nothing">
       <li>The script is not listed: the tag is not in the page.</li>
       <li>The script is 404 or refused: the address in the tag is wrong.</li>
-      <li>401: the token in the tag is wrong.</li>
+      <li>401, firsthand: invalid_token: the token in the tag is wrong.</li>
       <li>403: the site is not in the list of sites.</li>
       <li>
         The console mentions a Content Security Policy: <a href="../docs/csp">allow the script and its requests</a>.
@@ -52,6 +53,7 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
   return (
     <Card title="The first event" class={hasEvents ? 'first-event first-event-there' : 'first-event'}>
       {problem !== undefined && <Problem text={problem} />}
+      <RefusedHint />
       {service?.refusedOrigin && <RefusedOrigin refused={service.refusedOrigin} />}
       <p role="status">
         {(hasEvents || isWaiting) && <span class="first-event-mark" aria-hidden="true" />}
@@ -96,50 +98,47 @@ interface Step {
 /** Whether the service is below a path, which the web server of a site can pass on. */
 const hasPathOfSite = (): boolean => new URL(root).pathname !== '/';
 
-const stepsOf = (service: Service, logsMore: boolean): readonly Step[] => {
-  return [
-    {
-      title: 'Choose which sites may use the tag',
-      isDone: (account.value?.accountOrigin.length ?? 0) > 0,
-      help: 'Without a list, a page of any site can send events with the token of your pages.',
-      href: '#origins',
-    },
-    {
-      title: 'Serve the script from a path of your site, over HTTPS',
-      isDone: !isOnThisMachine() && location.protocol === 'https:' && hasPathOfSite(),
-      help: 'From a path of the site itself, Safari keeps a browser’s cookie for 400 days instead of 7.',
-      href: '../docs/own-domain',
-    },
-    ...(isOwner.value
-      ? [
-          {
-            title: service?.unknownProxy ? 'List your proxy in TRUST_PROXY' : 'No unlisted proxy detected',
-            isDone: service?.unknownProxy === false,
-            help: 'Behind an unlisted proxy, all visitors count as one and share one rate limit.',
-            href: '../docs/own-domain',
-          },
-          {
-            title: 'Turn on automatic backups',
-            isDone: (service?.backupSeconds ?? 0) > 0,
-            help: 'With BACKUP_DIR, the server makes and verifies one each day.',
-            href: '../docs/backups',
-          },
-        ]
-      : []),
-    {
-      title: 'Identify people',
-      isDone: (account.value?.usage.contacts ?? 0) > 0,
-      help: 'Call tracker.createContact when a visitor tells you who they are.',
-      href: '../docs/identify',
-    },
-    {
-      title: 'Log what matters to you',
-      isDone: logsMore,
-      help: 'Example: tracker.log("Basket filled", { product: "Stone teapot" })',
-      href: '../docs/static-site',
-    },
-  ];
-};
+const stepsOf = (logsMore: boolean): readonly Step[] => [
+  {
+    title: 'Choose which sites may use the tag',
+    isDone: (account.value?.accountOrigin.length ?? 0) > 0,
+    help: 'Without a list, a page of any site can send events with the token of your pages.',
+    href: '#origins',
+  },
+  {
+    title: 'Identify people',
+    isDone: (account.value?.usage.contacts ?? 0) > 0,
+    help: 'Call tracker.createContact when a visitor tells you who they are.',
+    href: '../docs/identify',
+  },
+  {
+    title: 'Log what matters to you',
+    isDone: logsMore,
+    help: 'Example: tracker.log("Basket filled", { product: "Stone teapot" })',
+    href: '../docs/static-site',
+  },
+];
+
+const operatorSteps = (service: Service): readonly Step[] => [
+  {
+    title: 'Serve the script from a path of your site, over HTTPS',
+    isDone: !isOnThisMachine() && location.protocol === 'https:' && hasPathOfSite(),
+    help: 'From a path of the site itself, Safari keeps a browser’s cookie for 400 days instead of 7.',
+    href: '../docs/own-domain',
+  },
+  {
+    title: service?.unknownProxy ? 'List your proxy in TRUST_PROXY' : 'No unlisted proxy detected',
+    isDone: service?.unknownProxy === false,
+    help: 'Behind an unlisted proxy, all visitors count as one and share one rate limit.',
+    href: '../docs/own-domain',
+  },
+  {
+    title: 'Turn on automatic backups',
+    isDone: (service?.backupSeconds ?? 0) > 0,
+    help: 'With BACKUP_DIR, the server makes and verifies one each day.',
+    href: '../docs/backups',
+  },
+];
 
 /** Whether events were logged that the tag does not log by itself. The catalogue may also list those that never were. */
 const useLogsMore = (): boolean => {
@@ -152,21 +151,31 @@ const useLogsMore = (): boolean => {
   return (value?.eventDefinition ?? []).some(({ eventName, count }) => count > 0 && eventName !== pageViewName);
 };
 
+const Steps = ({ steps }: { readonly steps: readonly Step[] }) => (
+  <ul class="check-list">
+    {steps.map(({ title, isDone, help, href }) => (
+      <li key={title} class={isDone ? 'done' : undefined}>
+        <span class="check" role="img" aria-label={isDone ? 'Done' : 'To do'} />
+        <span>
+          <a href={href}>{title}</a>
+          <small>{help}</small>
+        </span>
+      </li>
+    ))}
+  </ul>
+);
+
 const CheckList = ({ service }: { readonly service: Service }) => {
   const logsMore = useLogsMore();
   return (
     <Card title="Next steps">
-      <ul class="check-list">
-        {stepsOf(service, logsMore).map(({ title, isDone, help, href }) => (
-          <li key={title} class={isDone ? 'done' : undefined}>
-            <span class="check" role="img" aria-label={isDone ? 'Done' : 'To do'} />
-            <span>
-              <a href={href}>{title}</a>
-              <small>{help}</small>
-            </span>
-          </li>
-        ))}
-      </ul>
+      <Steps steps={stepsOf(logsMore)} />
+      {isOwner.value && (
+        <>
+          <h3>For the operator of the server</h3>
+          <Steps steps={operatorSteps(service)} />
+        </>
+      )}
     </Card>
   );
 };

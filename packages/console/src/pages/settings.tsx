@@ -13,10 +13,10 @@ import { Tokens } from './settings/tokens.tsx';
 
 const contents = {
   tokens: Tokens,
-  people: Members,
+  team: Members,
   shared: ShareLinks,
   refused: Refused,
-  privacy: Privacy,
+  account: Privacy,
   storage: Storage,
   audit: AuditLog,
 } as const;

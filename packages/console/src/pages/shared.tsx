@@ -39,8 +39,11 @@ const open = async (): Promise<ComponentType> => {
 
 const Ended = () => (
   <main class="sign-in">
-    <h1>This link is no longer valid</h1>
-    <p>Ask the person who sent it to you for another one.</p>
+    <div class="notice-page">
+      <Mark />
+      <h1>This link is no longer valid</h1>
+      <p>Ask the person who sent it to you for another one.</p>
+    </div>
   </main>
 );
 

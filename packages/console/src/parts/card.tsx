@@ -35,11 +35,11 @@ interface AnsweredProps<Value> {
 
 /** Shows an answer; dimmed while a newer one is awaited, lines in its place before the first, and why there is none. */
 export const Answered = <Value,>({ answer, lines = 6, slow, children }: AnsweredProps<Value>) => {
-  const { value, problem, isOld, again } = answer;
+  const { value, problem, isFinal, isOld, again } = answer;
   const isAwaited = problem === undefined && (value === undefined || isOld);
   return (
     <div class={isAwaited && value !== undefined ? 'answered answered-old' : 'answered'} aria-busy={isAwaited}>
-      {problem !== undefined && <Problem text={problem} again={again} />}
+      {problem !== undefined && <Problem text={problem} {...(!isFinal && { again })} />}
       {value !== undefined
         ? children(value)
         : problem === undefined && (

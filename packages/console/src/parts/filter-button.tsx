@@ -1,11 +1,11 @@
-/** Opens the filter builder, which is loaded then. */
+/** Opens the filter builder, which is loaded then: for the filter of the page, or for that of a segment. */
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
-import { conditions } from '../reading/filter.ts';
+import { conditions, type EditedSegment } from '../reading/filter.ts';
 
-type FilterDialog = ComponentType<{ readonly close: () => void }>;
+type FilterDialog = ComponentType<{ readonly segment?: EditedSegment | undefined; readonly close: () => void }>;
 
-export const FilterButton = () => {
+export const FilterButton = ({ segment }: { readonly segment?: EditedSegment }) => {
   const [dialog, setDialog] = useState<{ readonly Dialog: FilterDialog } | undefined>(undefined);
   const open = async () => {
     const { FilterDialog } = await import('./filter-builder/filter-dialog.tsx');
@@ -14,10 +14,10 @@ export const FilterButton = () => {
   const count = conditions.value.length;
   return (
     <>
-      <button type="button" onClick={open}>
-        {count === 0 ? 'Filter' : `Filter · ${count}`}
+      <button type="button" class={segment && 'quiet'} aria-label={segment && `Edit ${segment.name}`} onClick={open}>
+        {segment ? 'Edit' : count === 0 ? 'Filter' : `Filter · ${count}`}
       </button>
-      {dialog && <dialog.Dialog close={() => setDialog(undefined)} />}
+      {dialog && <dialog.Dialog segment={segment} close={() => setDialog(undefined)} />}
     </>
   );
 };

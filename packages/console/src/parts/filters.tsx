@@ -1,6 +1,6 @@
 /** The conditions of the filter that is seen, each with a way to take it out. */
 import { type Condition, conditions, hrefToHave, hrefToRemove, inWords } from '../reading/filter.ts';
-import { SaveSegment } from './segments.tsx';
+import { SaveSegment, SegmentRule } from './segments.tsx';
 
 /** Says that a filter of pages leaves out all other events of the people, such as their purchases, and leads to these. */
 const PageHint = () => {
@@ -24,6 +24,7 @@ export const Filters = () =>
           return (
             <li key={words}>
               <span title={words}>{words}</span>
+              {typeof condition.segment === 'string' && <SegmentRule name={condition.segment} />}
               <a href={hrefToRemove(condition)} aria-label={`Remove the condition: ${words}`}>
                 ×
               </a>

@@ -6,6 +6,8 @@ interface Notice {
   readonly text: string;
   readonly undo?: (() => Promise<unknown>) | undefined;
   readonly isProblem?: boolean;
+  /** Until it is closed, or another one takes its place. */
+  readonly stays?: boolean | undefined;
 }
 
 const notice = signal<Notice | undefined>(undefined);
@@ -15,7 +17,7 @@ const shownMs = 12_000;
 export const show = (shown: Notice): void => {
   clearTimeout(timer);
   notice.value = shown;
-  if (!shown.isProblem) timer = setTimeout(hide, shownMs);
+  if (!shown.isProblem && !shown.stays) timer = setTimeout(hide, shownMs);
 };
 const hide = (): void => {
   notice.value = undefined;
@@ -26,6 +28,8 @@ interface Outcome {
   readonly done: string;
   /** Absent: it can't be undone, or there is nothing to undo. */
   readonly undo?: (() => Promise<unknown>) | undefined;
+  /** Whether the offer to undo it stays until the next action. */
+  readonly stays?: boolean;
   /** Runs when it, or its undoing, is done. */
   readonly after?: () => unknown;
 }
@@ -42,9 +46,10 @@ export const act = async <Result,>(
     show({ text: messageOf(error), isProblem: true });
     return false;
   }
-  const { done, undo, after } = typeof outcome === 'function' ? outcome(result) : outcome;
+  const { done, undo, after, stays } = typeof outcome === 'function' ? outcome(result) : outcome;
   show({
     text: done,
+    stays,
     undo: undo && (() => act(undo, { done: 'Undone.', ...(after && { after }) })),
   });
   try {

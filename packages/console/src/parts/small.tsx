@@ -1,6 +1,7 @@
 /** The small parts of every page: times, IDs to copy, faces, marks. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { isOnThisMachine } from '../address.ts';
 import { formatAgo, formatTime } from '../reading/format.ts';
 import { hueOf } from '../reading/person.ts';
 import { useCopying } from './copying.ts';
@@ -114,3 +115,7 @@ export const Problem = ({ text, again }: { readonly text: string; readonly again
     )}
   </div>
 );
+
+/** Warns of a link that is passed on, and that others can't open. */
+export const OnThisMachineOnly = () =>
+  isOnThisMachine() ? <p class="problem">It works on this machine only. Set CONSOLE_ORIGIN to let others in.</p> : null;

@@ -1,12 +1,14 @@
 /** Answers of the API in pages: asked again when the question changes, the last one shown meanwhile. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isUnreachable, messageOf } from '../api.ts';
+import { isGone, isUnreachable, messageOf } from '../api.ts';
 
 export interface Answer<Value> {
   /** The answer to this question or, while it is asked, to the one before. */
   readonly value: Value | undefined;
   /** Why there is none. */
   readonly problem: string | undefined;
+  /** Whether another attempt would fail in the same way. */
+  readonly isFinal?: boolean | undefined;
   /** Whether `value` answers an earlier question. */
   readonly isOld: boolean;
   /** Asks again. */
@@ -44,7 +46,13 @@ export const useAnswer = <Value>(
   { everyMs }: Settings = {},
 ): Answer<Value> => {
   /** `of` is the question that `value` answers. */
-  const [state, setState] = useState<{ question: string; of: string; value?: Value | undefined; problem?: string }>({
+  const [state, setState] = useState<{
+    question: string;
+    of: string;
+    value?: Value | undefined;
+    problem?: string;
+    isFinal?: boolean;
+  }>({
     question: '',
     of: '',
   });
@@ -68,7 +76,7 @@ export const useAnswer = <Value>(
         if (everyMs !== undefined) next(everyMs);
       } catch (error) {
         if (ending.signal.aborted) return;
-        setState(({ of, value }) => ({ question, of, value, problem: messageOf(error) }));
+        setState(({ of, value }) => ({ question, of, value, problem: messageOf(error), isFinal: isGone(error) }));
         if (everyMs !== undefined || isUnreachable(error)) next(everyMs ?? pauseMs);
       }
     };
@@ -87,6 +95,7 @@ export const useAnswer = <Value>(
   return {
     value: isKnown ? (remembered.get(question) as Value) : isOther && problem !== undefined ? undefined : state.value,
     problem,
+    isFinal: problem !== undefined && state.isFinal,
     isOld: isOther && !isKnown,
     again: () => setRound((before) => before + 1),
   };

@@ -12,11 +12,11 @@ export interface ContactEdit {
 /** Contacts in one updateAccount, at most. */
 const perRequest = 100;
 
-/** Sends the edits. Returns those that were carried out, and why the first of the others was not. */
+/** Sends the edits. Returns those that were carried out, how many change nothing, and why the first of the others was refused. */
 export const sendEdits = async (
   edits: readonly ContactEdit[],
   progress: (sent: number) => void = () => {},
-): Promise<{ readonly done: readonly ContactEdit[]; readonly problem: string }> => {
+): Promise<{ readonly done: readonly ContactEdit[]; readonly unchanged: number; readonly problem: string }> => {
   const changes = edits.flatMap((edit) => {
     const change = changeOf(edit.before, edit.after);
     return change ? [{ edit, change }] : [];
@@ -35,7 +35,7 @@ export const sendEdits = async (
     });
     progress(from + some.length);
   }
-  return { done, problem };
+  return { done, unchanged: edits.length - changes.length, problem };
 };
 
 /** Undoes edits, except for the values that have changed again since. */

@@ -4,7 +4,7 @@ import type { AnswerFor, RequestFor } from '@firsthand/client';
 export type FoundContact = AnswerFor<'searchContact'>['contact'][number];
 
 export const textFields = {
-  contactTitle: 'Title',
+  contactTitle: 'Title (Ms, Dr)',
   contactFirstname: 'First name',
   contactLastname: 'Last name',
   contactEmailaddress: 'E-mail address',

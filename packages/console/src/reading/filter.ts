@@ -9,6 +9,14 @@ type Given = NonNullable<RequestFor<'reportTotals'>['filter']>;
 /** A condition as an object. */
 export type Condition = Exclude<Given, string>;
 
+/** A saved segment in the filter builder. */
+export interface EditedSegment {
+  readonly name: string;
+  readonly filter: Condition;
+  /** Saves another filter. Returns why that is impossible; '' if it is done. */
+  readonly save: (filter: Condition) => Promise<string>;
+}
+
 const parse = (text: string | null): Condition[] => {
   if (text === null) return [];
   try {

@@ -103,7 +103,7 @@ const session: readonly Interaction[] = [
     press('Escape'),
   ],
   ...[link('People'), button('Show more'), click('the search', 'main input[type=search]'), ...typed('visitor 1')],
-  ...[link('Recent visitors'), button('Show more'), link('Contacts')],
+  ...[link('Everyone'), button('Show more'), link('Contacts')],
   ...[
     click('a person', '.person-link', 3),
     click('a session', '.session-head', 1),

@@ -1,16 +1,17 @@
 /** The saved segments, in words, with a link to the people of each. */
 import type { AnswerFor } from '@firsthand/client';
 import { hrefOf } from '../../address.ts';
-import { api } from '../../api.ts';
+import { api, problemOf } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { toFile } from '../../parts/csv.ts';
+import { FilterButton } from '../../parts/filter-button.tsx';
 import { act } from '../../parts/notices.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Ago, Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { mayChange } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
+import { forgetAnswers, useAnswer } from '../../reading/answer.ts';
 import { type Condition, inWords } from '../../reading/filter.ts';
 
 type Segment = AnswerFor<'listSegments'>['segment'][number];
@@ -28,8 +29,26 @@ const deleteSegment = ({ segmentName, filter }: Segment, after: () => void) =>
     after,
   });
 
+/** Saves another filter under the same name. Returns why that is impossible; '' if it is done. */
+const save = async ({ segmentName, filter }: Segment, next: Condition, after: () => void): Promise<string> => {
+  const attempt = api.createSegment({ segmentName, filter: next });
+  const refused = await problemOf(attempt);
+  if (refused === '')
+    await act(() => attempt, {
+      done: `Saved the segment “${segmentName}”.`,
+      undo: () => api.createSegment({ segmentName, filter }),
+      after,
+    });
+  return refused;
+};
+
 export const Segments = ({ text }: { readonly text: string }) => {
   const answer = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
+  const after = () => {
+    // Reports of the segment have changed.
+    forgetAnswers();
+    answer.again();
+  };
   const wanted = text.toLowerCase();
   const all = answer.value?.segment ?? [];
   const found = all.filter(
@@ -61,15 +80,23 @@ export const Segments = ({ text }: { readonly text: string }) => {
       wordsOf(segment),
       <Ago key="updated" time={segment.updatedTime} />,
       mayChange.value && (
-        <button
-          key="delete"
-          type="button"
-          class="quiet"
-          aria-label={`Delete ${segment.segmentName}`}
-          onClick={() => deleteSegment(segment, answer.again)}
-        >
-          Delete
-        </button>
+        <span key="actions">
+          <FilterButton
+            segment={{
+              name: segment.segmentName,
+              filter: segment.filter as Condition,
+              save: (next) => save(segment, next, after),
+            }}
+          />
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Delete ${segment.segmentName}`}
+            onClick={() => deleteSegment(segment, after)}
+          >
+            Delete
+          </button>
+        </span>
       ),
     ],
   });

@@ -2,11 +2,11 @@
  * Events as they are stored, newest first; one opened says everything of itself. The stream can be paused; it goes on where it was, and
  * the newest hundred stay.
  */
-import type { AnswerFor } from '@firsthand/client';
 import { useEffect, useState } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
+import { ContactLink } from '../../parts/contact-link.tsx';
 import { toFile } from '../../parts/csv.ts';
 import { EventLine, type LoggedEvent } from '../../parts/event-line.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
@@ -16,8 +16,6 @@ import { nameOfUser } from '../../reading/person.ts';
 const mostShown = 100;
 /** Events of so long are shown together: a busy site has hundreds a second. */
 const gatherMs = 250;
-
-type Contact = AnswerFor<'searchContact'>['contact'][number];
 
 /** Follows the stream while `isPaused` is false. Events of a pause come when it ends. */
 const useStream = (isPaused: boolean) => {
@@ -124,37 +122,11 @@ export const LiveEvents = () => {
   );
 };
 
-const names = new Map<string, Promise<string>>();
-const mostNames = 1_000;
-
-/** The name of a contact, asked once. */
-const nameOfContact = (contactUUID: string): Promise<string> => {
-  const known = names.get(contactUUID);
-  if (known) return known;
-  const asked = api
-    .getContact({ contactUUID })
-    .then(({ contact }) => nameIn(contact as Contact))
-    .catch(() => {
-      names.delete(contactUUID);
-      return 'A contact';
-    });
-  if (names.size >= mostNames) names.clear();
-  names.set(contactUUID, asked);
-  return asked;
-};
-const nameIn = ({ contactFirstname, contactLastname, contactEmailaddress }: Contact): string =>
-  `${contactFirstname} ${contactLastname}`.trim() || contactEmailaddress || 'A contact';
-
-const Who = ({ event: { contactUUID, userUUID } }: { readonly event: LoggedEvent }) => {
-  const [name, setName] = useState('');
-  useEffect(() => {
-    if (contactUUID) nameOfContact(contactUUID).then(setName);
-  }, [contactUUID]);
-  return contactUUID ? (
-    <a href={hrefOf('person', { contact: contactUUID })}>{name || '…'}</a>
+const Who = ({ event: { contactUUID, userUUID } }: { readonly event: LoggedEvent }) =>
+  contactUUID ? (
+    <ContactLink contactUUID={contactUUID} />
   ) : (
     <a href={hrefOf('person', { user: userUUID })} class="soft">
       {nameOfUser(userUUID)}
     </a>
   );
-};

@@ -1,9 +1,11 @@
-/** Changes all chosen contacts: a tag given or taken away, the status. */
+/** Changes all chosen contacts: a tag given or taken away, the status. The offer to undo that stays. */
 import { useState } from 'preact/hooks';
-import { messageOf } from '../../api.ts';
+import { api, messageOf, problemOf } from '../../api.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { Field } from '../../parts/field.tsx';
 import { act, show } from '../../parts/notices.tsx';
 import { SaveFile } from '../../parts/save-csv.tsx';
-import { account } from '../../reading/account.ts';
+import { account, readAccount } from '../../reading/account.ts';
 import { type ContactEdit, sendEdits, undoEdits } from '../../reading/change-contacts.ts';
 import { type ContactValues, type FoundContact, hasTag, tagKey, valuesOf } from '../../reading/contact-values.ts';
 import { formatWhole } from '../../reading/format.ts';
@@ -21,23 +23,51 @@ interface BulkProps {
 
 const contactsOf = (count: number): string => (count === 1 ? '1 contact' : `${formatWhole(count)} contacts`);
 
+interface NewTagProps {
+  readonly give: (tagID: string, name: string) => unknown;
+  readonly close: () => void;
+}
+
+/** Adds a tag to the catalogue, with its name as ID, and gives it. */
+const NewTag = ({ give, close }: NewTagProps) => {
+  const [name, setName] = useState('');
+  const [problem, setProblem] = useState('');
+  const submit = async () => {
+    const tagID = name.trim();
+    const refused = await problemOf(api.updateAccount({ tag: [{ tagID, tagName: tagID }] }));
+    if (refused) return setProblem(refused);
+    close();
+    readAccount();
+    give(tagID, tagID);
+  };
+  return (
+    <DialogForm title="New tag" close={close} action="Tag" submit={submit} problem={problem}>
+      <Field label="Name">
+        {(attributes) => (
+          <input {...attributes} required value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        )}
+      </Field>
+    </DialogForm>
+  );
+};
+
 export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
   const [sent, setSent] = useState<number | undefined>(undefined);
-  const apply = async (change: ContactValues, done: (count: string) => string) => {
+  const [isAddingTag, setAddingTag] = useState(false);
+  /** `already` says of the others why they did not change. */
+  const apply = async (change: ContactValues, done: (count: string) => string, already: string) => {
     const edits = chosen.map((contact): ContactEdit => {
       const before = valuesOf(contact);
       return { contactUUID: contact.contactUUID, before, after: { ...before, ...change } };
     });
     setSent(0);
     try {
-      const { done: changed, problem } = await sendEdits(edits, setSent);
+      const { done: changed, unchanged, problem } = await sendEdits(edits, setSent);
       clear();
+      const others = unchanged > 0 ? `; ${formatWhole(unchanged)} ${already}` : '';
       await act(async () => {}, {
-        done:
-          changed.length === 0 && problem === ''
-            ? 'No contact needed a change.'
-            : `${done(contactsOf(changed.length))}${problem && ` Others were refused: ${problem}.`}`,
-        ...(changed.length > 0 && { undo: () => undoEdits(changed) }),
+        done: `${done(contactsOf(changed.length))}${others}.${problem && ` Others were refused: ${problem}.`}`,
+        ...(changed.length > 0 && { undo: () => undoEdits(changed), stays: true }),
         after,
       });
     } catch (error) {
@@ -47,11 +77,15 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
     }
   };
   const tags = (account.value?.tag ?? []).filter(({ mergedInto }) => mergedInto === undefined);
-  const chooseTag = (label: string, choose: (tagID: string, tagName: string) => void) => (
+  const giveTag = (tagID: string, name: string) =>
+    apply({ [tagKey(tagID)]: hasTag }, (count) => `Tagged ${count} “${name}”`, 'had it already');
+  const newTag = 'new tag';
+  const chooseTag = (label: string, choose: (tagID: string, tagName: string) => void, hasNew = false) => (
     <select
       aria-label={label}
       value=""
       onChange={(event) => {
+        if (event.currentTarget.value === newTag) setAddingTag(true);
         const tag = tags.find(({ tagID }) => tagID === event.currentTarget.value);
         if (tag) choose(tag.tagID, tag.tagName);
       }}
@@ -62,6 +96,7 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
           {tagName}
         </option>
       ))}
+      {hasNew && <option value={newTag}>New tag …</option>}
     </select>
   );
   return (
@@ -78,19 +113,20 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
             Choose all {formatWhole(total)}
           </button>
         )}
-        {chooseTag('Tag …', (tagID, name) =>
-          apply({ [tagKey(tagID)]: hasTag }, (count) => `Tagged ${count} “${name}”.`),
-        )}
+        {chooseTag('Tag …', giveTag, true)}
         {chooseTag('Untag …', (tagID, name) =>
-          apply({ [tagKey(tagID)]: '' }, (count) => `Removed “${name}” from ${count}.`),
+          apply({ [tagKey(tagID)]: '' }, (count) => `Removed “${name}” from ${count}`, 'did not have it'),
         )}
-        <button type="button" onClick={() => apply({ contactStatus: 'archived' }, (count) => `Archived ${count}.`)}>
+        <button
+          type="button"
+          onClick={() => apply({ contactStatus: 'archived' }, (count) => `Archived ${count}`, 'already were')}
+        >
           Archive
         </button>
         <button
           type="button"
           class="quiet"
-          onClick={() => apply({ contactStatus: 'active' }, (count) => `Made ${count} active.`)}
+          onClick={() => apply({ contactStatus: 'active' }, (count) => `Made ${count} active`, 'already were')}
         >
           Make active
         </button>
@@ -99,6 +135,7 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
           Choose none
         </button>
       </fieldset>
+      {isAddingTag && <NewTag give={giveTag} close={() => setAddingTag(false)} />}
     </section>
   );
 };

@@ -5,6 +5,7 @@ import { Answered, Card } from '../../parts/card.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { Ago, Empty } from '../../parts/small.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
 import { formatWhole, moneyForms } from '../../reading/format.ts';
 import { usePages } from '../../reading/pages.ts';
@@ -33,11 +34,11 @@ export const Everybody = () => {
     return { entries: person, nextCursor };
   });
   /** A count of people does not include how many browsers each has. */
-  const readCount = async () => {
-    if (usersAtLeast !== undefined) return undefined;
-    const { usersAtLeast: _, sort: __, ...counted } = request;
-    return (await api.reportTotals(counted)).total.people;
-  };
+  const { usersAtLeast: _, sort: __, ...counted } = request;
+  const total = useAnswer(`people count ${usersAtLeast} ${JSON.stringify(counted)}`, async (signal) =>
+    usersAtLeast === undefined ? (await api.reportTotals(counted, { signal })).total.people : undefined,
+  );
+  const count = total.isOld ? undefined : total.value;
   const tools = (
     <>
       <select
@@ -59,11 +60,11 @@ export const Everybody = () => {
         <option value="">Any number of browsers</option>
         <option value="several">Several browsers</option>
       </select>
-      <SaveCSV title="Recent visitors" operation="reportPeople" request={request} count={readCount} />
+      <SaveCSV title="Everyone" operation="reportPeople" request={request} count={count} />
     </>
   );
   return (
-    <Card title="Recent visitors" tools={tools} class="list">
+    <Card title={count === undefined ? 'Everyone' : `Everyone · ${formatWhole(count)}`} tools={tools} class="list">
       <Answered answer={answer} lines={12}>
         {(people) =>
           people.length === 0 ? (

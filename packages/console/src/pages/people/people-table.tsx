@@ -1,5 +1,6 @@
 /** A table of people, each a link to the person's page. */
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
 import { Face } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -36,45 +37,50 @@ const PersonLink = ({ id, name, detail, isAnonymous }: Omit<PersonRow, 'cells'>)
   </a>
 );
 
-const Chooser = ({
-  label,
-  ids,
-  choice,
-}: {
-  readonly label: string;
-  readonly ids: readonly string[];
-  readonly choice: PeopleChoice;
-}) => (
-  <input
-    type="checkbox"
-    aria-label={label}
-    checked={ids.every(choice.isChosen)}
-    onChange={(event) => choice.choose(ids, event.currentTarget.checked)}
-  />
-);
-
-export const PeopleTable = ({ rows, heads, more, choice }: PeopleTableProps) => (
-  <>
-    {choice && (
-      <p class="choose-all">
-        <Chooser label="Choose all that are shown" ids={rows.map(({ id }) => id)} choice={choice} />
-        <span aria-hidden="true">Choose all shown</span>
-      </p>
-    )}
-    <Table
-      label="People"
-      heads={['Name', ...heads]}
-      more={more}
-      rows={rows.map(({ cells, ...person }) => ({
-        key: person.id,
-        cells: [
-          <span key="name" class="chosen-person">
-            {choice && <Chooser label={`Choose ${person.name}`} ids={[person.id]} choice={choice} />}
-            <PersonLink {...person} />
-          </span>,
-          ...cells,
-        ],
-      }))}
-    />
-  </>
-);
+export const PeopleTable = ({ rows, heads, more, choice }: PeopleTableProps) => {
+  const ids = rows.map(({ id }) => id);
+  /** The row of the last click, where a range begins. */
+  const lastID = useRef('');
+  /** A click with Shift applies to all rows from that of the last click to this one. */
+  const click = (id: string, { currentTarget, shiftKey }: { currentTarget: HTMLInputElement; shiftKey: boolean }) => {
+    const ends = [ids.indexOf(shiftKey ? lastID.current : id), ids.indexOf(id)].sort((a, b) => a - b);
+    lastID.current = id;
+    choice?.choose(ends[0] === -1 ? [id] : ids.slice(ends[0], Number(ends[1]) + 1), currentTarget.checked);
+  };
+  return (
+    <>
+      {choice && (
+        <label class="choose-all">
+          <input
+            type="checkbox"
+            checked={ids.every(choice.isChosen)}
+            onChange={(event) => choice.choose(ids, event.currentTarget.checked)}
+          />
+          Choose all shown
+        </label>
+      )}
+      <Table
+        label="People"
+        heads={['Name', ...heads]}
+        more={more}
+        rows={rows.map(({ cells, ...person }) => ({
+          key: person.id,
+          cells: [
+            <span key="name" class="chosen-person">
+              {choice && (
+                <input
+                  type="checkbox"
+                  aria-label={`Choose ${person.name}`}
+                  checked={choice.isChosen(person.id)}
+                  onClick={(event) => click(person.id, event)}
+                />
+              )}
+              <PersonLink {...person} />
+            </span>,
+            ...cells,
+          ],
+        }))}
+      />
+    </>
+  );
+};

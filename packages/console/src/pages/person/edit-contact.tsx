@@ -1,6 +1,6 @@
 /** Edits a contact: its fields, profile, status, tags and attributes. */
 import type { AnswerFor } from '@firsthand/client';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { api, problemOf } from '../../api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { Field } from '../../parts/field.tsx';
@@ -16,6 +16,9 @@ interface EditContactProps {
   readonly close: () => void;
 }
 
+/** Contacts whose attributes are offered. The catalogue also lists the attributes that only events have. */
+const maxSample = 200;
+
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
 
 export const EditContact = ({ contact, again, close }: EditContactProps) => {
@@ -25,9 +28,20 @@ export const EditContact = ({ contact, again, close }: EditContactProps) => {
   const set = (key: string, value: string) => setAfter({ ...after, [key]: value });
   const names = new Map((account.value?.attr ?? []).map(({ attrID, attrName }) => [attrID, attrName]));
   const has = (attrID: string) => attributeKey(attrID) in after;
+  const [ofContacts, setOfContacts] = useState<ReadonlySet<string>>(new Set());
+  const [showsAll, setShowsAll] = useState(false);
+  useEffect(() => {
+    api.searchContact({ limit: maxSample }).then(
+      ({ contact: found }) =>
+        setOfContacts(new Set(found.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => attrID)))),
+      () => setShowsAll(true),
+    );
+  }, []);
   const others = (account.value?.attr ?? []).filter(
     ({ attrID, mergedInto }) => mergedInto === undefined && !has(attrID),
   );
+  const offered = others.filter(({ attrID }) => showsAll || ofContacts.has(attrID));
+  const otherAttribute = 'other attribute';
   const { contactUUID } = contact;
   const save = async () => {
     const change = changeOf(before, after);
@@ -37,7 +51,7 @@ export const EditContact = ({ contact, again, close }: EditContactProps) => {
     if (refused) return setProblem(refused);
     close();
     await act(() => attempt, {
-      done: `Saved ${nameOfPerson(contact)}.`,
+      done: `Saved ${nameOfPerson({ ...contact, ...after })}.`,
       undo: () => undoEdits([{ contactUUID, before, after }]),
       after: again,
     });
@@ -96,14 +110,17 @@ export const EditContact = ({ contact, again, close }: EditContactProps) => {
         <select
           aria-label="Add an attribute"
           value=""
-          onChange={(event) => set(attributeKey(event.currentTarget.value), '')}
+          onChange={({ currentTarget: { value } }) =>
+            value === otherAttribute ? setShowsAll(true) : set(attributeKey(value), '')
+          }
         >
           <option value="">Add an attribute …</option>
-          {others.map(({ attrID, attrName }) => (
+          {offered.map(({ attrID, attrName }) => (
             <option key={attrID} value={attrID}>
               {attrName}
             </option>
           ))}
+          {offered.length < others.length && <option value={otherAttribute}>Other attribute …</option>}
         </select>
       )}
       {contact.tag.length > 0 && (

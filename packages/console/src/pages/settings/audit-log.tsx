@@ -1,7 +1,8 @@
 /** The audit log: who did what, and when. */
-import { hrefOf, query, setQuery } from '../../address.ts';
+import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
+import { ContactLink } from '../../parts/contact-link.tsx';
 import { SaveCSV } from '../../parts/save-csv.tsx';
 import { At, Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -41,6 +42,10 @@ const ActionChoice = () => (
 const actorOf = ({ actor, memberID }: AuditEntry, tokens: readonly Token[]): string =>
   memberID === undefined ? nameOfActor(actor, tokens) : (nameOfMember(memberID) ?? 'a removed person');
 
+/** Whether the subject is a session of the console: a sign-in creates a token, too. */
+const isSession = ({ subject: { tokenID } }: AuditEntry, tokens: readonly Token[]): boolean =>
+  tokens.some((token) => token.tokenID === tokenID && token.session);
+
 const Subject = ({ entry, tokens }: { readonly entry: AuditEntry; readonly tokens: readonly Token[] }) => {
   const { contactUUID, otherContactUUID } = entry.subject;
   const details = detailsOf(entry, (tokenID) => nameOfActor(tokenID, tokens));
@@ -51,9 +56,7 @@ const Subject = ({ entry, tokens }: { readonly entry: AuditEntry; readonly token
         entry.action === 'eraseContact' ? (
           <span key={id}>Contact {id.slice(0, 6)}</span>
         ) : (
-          <a key={id} href={hrefOf('person', { contact: id })}>
-            Contact {id.slice(0, 6)}
-          </a>
+          <ContactLink key={id} contactUUID={id} />
         ),
       )}
       {details && <span>{details}</span>}
@@ -87,7 +90,7 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
               rows={entries.map((entry) => ({
                 key: entry.auditID,
                 cells: [
-                  wordsOf(entry),
+                  wordsOf(entry, isSession(entry, tokens)),
                   <Subject key="subject" entry={entry} tokens={tokens} />,
                   <span key="by" title={entry.actor}>
                     {actorOf(entry, tokens)}

@@ -15,11 +15,23 @@ test('says whether a link was ignored or restored', () => {
   expect(wordsOf({ ...entry, subject: { restore: true } })).toBe('Link counts again');
 });
 
+test('names what updateAccount changed, and a sign-in', () => {
+  const changed = (field: string[]) => wordsOf({ ...entry, action: 'updateAccount', subject: { field } });
+  expect([['contact'], ['tag', 'attr'], ['tag', 'accountName']].map(changed)).toEqual([
+    'Contacts changed',
+    'Catalogue changed',
+    'Account changed',
+  ]);
+  const created = { ...entry, action: 'createToken' } as const;
+  expect([wordsOf(created), wordsOf(created, true)]).toEqual(['Token created', 'Signed in']);
+});
+
 test.each([
   [{}, ''],
   [{ field: ['accountTimezone', 'tag'] }, 'time zone, tags'],
   [{ tokenID: 'abc', tokenKind: 'viewer' }, 'ann@shop.example abc (viewer)'],
-  [{ linkID: '5', links: 1 }, 'link 5, 1 link'],
+  [{ linkID: '5', links: 1 }, 'link 5'],
+  [{ tokenID: 'abc', links: 1 }, 'ann@shop.example abc, 1 link'],
 ] as const)('describes %j', (subject, details) => {
   const given = { ...entry, subject: { ...subject, ...('field' in subject && { field: [...subject.field] }) } };
   expect(detailsOf(given as AuditEntry, (tokenID) => `ann@shop.example ${tokenID}`)).toBe(details);

@@ -42,8 +42,20 @@ export const restoringWords: Partial<Record<AuditAction, string>> = {
   voidClaim: 'Claim restored',
 };
 
-export const wordsOf = ({ action, subject }: AuditEntry): string =>
-  (subject.restore && restoringWords[action]) || actionWords[action];
+/** Tokens that are sessions of the console. */
+const sessionWords: Partial<Record<AuditAction, string>> = {
+  createToken: 'Signed in',
+  revokeToken: 'Session ended',
+};
+
+export const wordsOf = ({ action, subject }: AuditEntry, isSession = false): string => {
+  if (action === 'updateAccount' && subject.field?.join() === 'contact') return 'Contacts changed';
+  if (action === 'updateAccount' && subject.field?.every((name) => catalogues.includes(name)))
+    return 'Catalogue changed';
+  return (isSession && sessionWords[action]) || (subject.restore && restoringWords[action]) || actionWords[action];
+};
+
+const catalogues: readonly string[] = ['profile', 'tag', 'attr', 'event'];
 
 const fieldWords: Readonly<Record<string, string>> = {
   accountName: 'name',
@@ -70,12 +82,13 @@ export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => 
     tokenID !== undefined && (tokenKind === undefined ? nameOf(tokenID) : `${nameOf(tokenID)} (${tokenKind})`),
     memberID !== undefined && (nameOfMember(memberID) ?? `person ${memberID.slice(0, 6)}`),
     memberRole,
-    field?.map((name) => fieldWords[name] ?? name).join(', '),
+    field?.join() !== 'contact' && field?.map((name) => fieldWords[name] ?? name).join(', '),
     shareID !== undefined && `share link ${shareID.slice(0, 6)}`,
     linkID !== undefined && `link ${linkID}`,
     claimID !== undefined && `claim ${claimID}`,
     refusedID !== undefined && `request ${refusedID}`,
-    links !== undefined && `${links} ${links === 1 ? 'link' : 'links'}`,
+    // Of a link that is named, there is one.
+    links !== undefined && !(links === 1 && linkID !== undefined) && `${links} ${links === 1 ? 'link' : 'links'}`,
   ];
   return details.filter(Boolean).join(', ');
 };

@@ -46,7 +46,7 @@ export const Sessions = ({ sessions, all }: SessionsProps) => {
             </span>,
             rightsOf[token.tokenKind],
             <Ago key="started" time={token.createdTime} />,
-            <LastUsed key="used" time={token.lastUsedTime} />,
+            <LastUsed key="used" of={token} isInUse={isThisSession(token)} />,
             token.expiresTime && <Ago key="ends" time={token.expiresTime} />,
             <button
               key="end"

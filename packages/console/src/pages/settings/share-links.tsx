@@ -85,7 +85,7 @@ const Links = () => {
       ) : (
         <Badge key="ends">ended</Badge>
       ),
-      <LastUsed key="used" time={link.lastUsedTime} />,
+      <LastUsed key="used" of={link} />,
       <Revoke key="revoke" link={link} after={answer.again} />,
     ],
   });

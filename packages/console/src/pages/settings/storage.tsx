@@ -1,15 +1,18 @@
-/** What the account stores, how long it is kept, and what the service says of its backups. For owners. */
+/** What the account stores, how long it is kept, and what concerns the operator of the server. For owners. */
+import type { AnswerFor } from '@firsthand/client';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { Ago } from '../../parts/small.tsx';
 import { account, isOwner } from '../../reading/account.ts';
-import { useAnswer } from '../../reading/answer.ts';
+import { type Answer, useAnswer } from '../../reading/answer.ts';
 import { formatLength, formatWhole } from '../../reading/format.ts';
 import { OwnersOnly } from './owners-only.tsx';
 
 const daySeconds = 86_400;
 
-const Stored = () => {
+type Service = AnswerFor<'getService'>;
+
+const Stored = ({ service }: { readonly service: Service | undefined }) => {
   const shown = account.value;
   if (!shown) return null;
   const { contacts, users, events, storedBytes } = shown.usage;
@@ -30,68 +33,73 @@ const Stored = () => {
             <dd>{value}</dd>
           </div>
         ))}
+        {service && (
+          <div>
+            <dt>Events are kept</dt>
+            <dd>{service.retentionDays === 0 ? 'for ever' : `${formatWhole(service.retentionDays)} days`}</dd>
+          </div>
+        )}
       </dl>
+      <p class="soft">
+        The operator can change how long: <a href="../docs/privacy">RETENTION_DAYS</a>.
+      </p>
     </Card>
   );
 };
 
-const Service = () => {
+const Operation = ({ answer }: { readonly answer: Answer<Service> }) => (
+  <Card title="For the operator of the server">
+    <Answered answer={answer} lines={5}>
+      {({ version, backupSeconds, backupTime, unknownProxy }) => (
+        <dl class="facts">
+          <div>
+            <dt>Backups</dt>
+            <dd>
+              {backupSeconds === 0 ? (
+                <>
+                  Automatic backups are off. <a href="../docs/backups">Turn them on, or use cron</a>
+                </>
+              ) : (
+                <>
+                  Every {backupSeconds === daySeconds ? 'day' : formatLength(backupSeconds * 1_000)}.{' '}
+                  {backupTime === undefined ? (
+                    'There is none yet.'
+                  ) : (
+                    <>
+                      Newest: <Ago time={backupTime} />
+                    </>
+                  )}
+                </>
+              )}
+            </dd>
+          </div>
+          <div>
+            <dt>Proxy</dt>
+            <dd>
+              {unknownProxy
+                ? 'A proxy that TRUST_PROXY does not list forwards requests: all visitors share one rate limit.'
+                : 'No unlisted proxy detected.'}
+            </dd>
+          </div>
+          <div>
+            <dt>Version</dt>
+            <dd>{version}</dd>
+          </div>
+        </dl>
+      )}
+    </Answered>
+  </Card>
+);
+
+const Parts = () => {
   const answer = useAnswer('service', (signal) => api.getService({}, { signal }));
   return (
-    <Card title="The service">
-      <Answered answer={answer} lines={5}>
-        {({ version, retentionDays, backupSeconds, backupTime, unknownProxy }) => (
-          <dl class="facts">
-            <div>
-              <dt>Events are kept</dt>
-              <dd>{retentionDays === 0 ? 'for ever' : `${formatWhole(retentionDays)} days`}</dd>
-            </div>
-            <div>
-              <dt>Backups</dt>
-              <dd>
-                {backupSeconds === 0 ? (
-                  <>
-                    Automatic backups are off. <a href="../docs/backups">Turn them on, or use cron</a>
-                  </>
-                ) : (
-                  <>
-                    Every {backupSeconds === daySeconds ? 'day' : formatLength(backupSeconds * 1_000)}.{' '}
-                    {backupTime === undefined ? (
-                      'There is none yet.'
-                    ) : (
-                      <>
-                        Newest: <Ago time={backupTime} />
-                      </>
-                    )}
-                  </>
-                )}
-              </dd>
-            </div>
-            <div>
-              <dt>Proxy</dt>
-              <dd>
-                {unknownProxy
-                  ? 'A proxy that TRUST_PROXY does not list forwards requests: all visitors share one rate limit.'
-                  : 'No unlisted proxy detected.'}
-              </dd>
-            </div>
-            <div>
-              <dt>Version</dt>
-              <dd>{version}</dd>
-            </div>
-          </dl>
-        )}
-      </Answered>
-    </Card>
+    <div class="settings settings-columns">
+      <Stored service={answer.value} />
+      <Operation answer={answer} />
+    </div>
   );
 };
 
 export const Storage = () =>
-  isOwner.value ? (
-    <div class="settings settings-columns">
-      <Stored />
-      <Service />
-    </div>
-  ) : (
-    <OwnersOnly title="Storage" what="what is stored, and its backups" />
-  );
+  isOwner.value ? <Parts /> : <OwnersOnly title="Storage" what="what is stored, and its backups" />;

@@ -51,6 +51,12 @@ describe('the name of a token', () => {
   ])('of actor “%s”', (actor, name) => {
     expect(nameOfActor(actor, [token])).toBe(name);
   });
+
+  test('of an actor that is a session is that of what signed in', () => {
+    const session = { ...token, tokenID: 'session', session: true } as const;
+    const nameOf = (createdBy: string) => nameOfActor('session', [token, { ...session, createdBy }]);
+    expect([nameOf('first-token'), nameOf('')]).toEqual(['Server token first-', 'a sign-in link']);
+  });
 });
 
 test('finds the live tokens that a token made, also by one that has ended', () => {

@@ -51,6 +51,9 @@ export const nameOfToken = ({ session, memberID, tokenKind, tokenName, tokenID }
 export const nameOfActor = (actor: string, tokens: readonly Token[]): string => {
   if (actor === '' || actor === 'command') return 'the command line';
   const token = tokens.find(({ tokenID }) => tokenID === actor);
+  // Without a member, a token or a one-time link signed in.
+  if (token?.session && token.memberID === undefined)
+    return token.createdBy ? nameOfActor(token.createdBy, tokens) : 'a sign-in link';
   return token ? nameOfToken(token) : `token ${actor.slice(0, 6)}`;
 };
 

@@ -37,7 +37,7 @@ export const TokenTable = ({ label, end, tokens, all }: TokenTableProps) => (
     label={label}
     heads={['Name', 'Kind', 'Made', 'Last used', end, '']}
     rows={tokens.map((token) => {
-      const { tokenID, tokenKind, tokenUUID, createdTime, createdBy, lastUsedTime } = token;
+      const { tokenID, tokenKind, tokenUUID, createdTime, createdBy } = token;
       return {
         key: tokenID,
         cells: [
@@ -52,7 +52,7 @@ export const TokenTable = ({ label, end, tokens, all }: TokenTableProps) => (
             <Ago time={createdTime} />
             <small class="soft by">by {nameOfActor(createdBy, all)}</small>
           </span>,
-          <LastUsed key="used" time={lastUsedTime} />,
+          <LastUsed key="used" of={token} />,
           <State key="state" token={token} />,
           stateOf(token, Date.now()) === 'live' && <Revoke key="revoke" token={token} all={all} />,
         ],

@@ -4,7 +4,7 @@ import { go } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
-import { type Condition, conditions, hrefToHave, inWords } from '../../reading/filter.ts';
+import { type Condition, conditions, type EditedSegment, hrefToHave, inWords } from '../../reading/filter.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { DialogForm } from '../dialog-form.tsx';
@@ -14,6 +14,9 @@ import { isComplete, presets } from './kinds.ts';
 const typingMs = 400;
 
 const filterOf = (list: readonly Condition[]): Condition | undefined => (list.length > 1 ? { and: list } : list[0]);
+
+const conditionsOf = (filter: Condition): readonly Condition[] =>
+  (filter.and as readonly Condition[] | undefined) ?? [filter];
 
 /** The people whom the conditions leave, counted again a moment after each change. */
 const Count = ({ list }: { readonly list: readonly Condition[] }) => {
@@ -49,26 +52,38 @@ const Count = ({ list }: { readonly list: readonly Condition[] }) => {
   );
 };
 
-export const FilterDialog = ({ close }: { readonly close: () => void }) => {
-  const [list, setList] = useState<readonly Condition[]>(conditions.value);
+interface FilterDialogProps {
+  /** The segment whose filter is edited. Absent: the filter of the page. */
+  readonly segment?: EditedSegment | undefined;
+  readonly close: () => void;
+}
+
+export const FilterDialog = ({ close, segment }: FilterDialogProps) => {
+  const [list, setList] = useState<readonly Condition[]>(segment ? conditionsOf(segment.filter) : conditions.value);
+  const [problem, setProblem] = useState('');
   const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
-  const segments = (value?.segment ?? []).map(({ segmentName }) => segmentName);
+  // The filter of a segment names no other segment.
+  const segments = (segment ? [] : (value?.segment ?? [])).map(({ segmentName }) => segmentName);
   const add = (title: string) => {
     const preset = presets.find((each) => each.title === title);
     if (preset) setList([...list, preset.condition()]);
   };
-  const apply = () => {
+  const apply = async () => {
+    const filter = filterOf(list);
+    const refused = segment && filter ? await segment.save(filter) : '';
+    if (refused) return setProblem(refused);
     close();
-    go(hrefToHave(list));
+    if (!segment) go(hrefToHave(list));
   };
   return (
     <DialogForm
-      title="Filter"
+      title={segment ? `Edit the segment “${segment.name}”` : 'Filter'}
       class="filter-dialog"
       close={close}
-      action="Apply"
+      action={segment ? 'Save' : 'Apply'}
       submit={apply}
-      isDisabled={!list.every(isComplete)}
+      problem={problem}
+      isDisabled={!list.every(isComplete) || (segment !== undefined && list.length === 0)}
     >
       {list.length === 0 && <p class="soft">No conditions: all people count.</p>}
       {list.map((condition, nth) => (

@@ -11,7 +11,7 @@ import { Dialog } from '../dialog.tsx';
 import { DialogForm } from '../dialog-form.tsx';
 import { Field } from '../field.tsx';
 import { rangeInWords } from '../range-words.ts';
-import { At } from '../small.tsx';
+import { At, OnThisMachineOnly } from '../small.tsx';
 import { shareHere } from './share-here.ts';
 
 /** A link shows only so many rows of a breakdown. */
@@ -47,6 +47,7 @@ const MadeLink = ({
         </pre>
         <CopyButton text={url} />
       </div>
+      <OnThisMachineOnly />
       <p class="dialog-actions">
         <button type="button" onClick={close}>
           Close
@@ -89,7 +90,7 @@ export const Share = ({ viewName, close }: ShareProps) => {
   };
   if (made)
     return (
-      <Dialog title={`The link to “${shareName.trim()}”`} close={close} class="share">
+      <Dialog title={`The link to “${shareName.trim()}”`} close={close}>
         <MadeLink made={made} close={close} />
       </Dialog>
     );
@@ -97,7 +98,6 @@ export const Share = ({ viewName, close }: ShareProps) => {
     <DialogForm
       title="Share this view"
       close={close}
-      class="share"
       action="Create link"
       submit={submit}
       problem={problem}

@@ -106,7 +106,7 @@ it('shows the first event at once, and says what is left to do', async () => {
   await shows(page, 'Undone.');
   expect((await shop.api.getAccount({})).account.accountOrigin).toEqual([]);
   await page.getByText('Nothing arrives from a page?').click();
-  await shows(page, '401: the token in the tag is wrong.');
+  await shows(page, '401, firsthand: invalid_token: the token in the tag is wrong.');
   await origin.fill('localhost:5173');
   await page.keyboard.press('Enter');
   await shows(page, 'Pages of http://localhost:5173 may use the tag.');
@@ -348,6 +348,9 @@ describe('over a shop', () => {
     await signIn(shop.viewerToken);
     await heading(page, 'Overview');
     await page.keyboard.press('Control+K');
+    await page.keyboard.type('erase');
+    await page.getByRole('option', { name: /People/ }).waitFor(soon);
+    await page.keyboard.press('Control+A');
     await page.keyboard.type('ann');
     await page.getByRole('option', { name: /Ann Lemon/ }).waitFor(soon);
     await page.keyboard.press('Enter');
@@ -504,7 +507,7 @@ describe('over a shop', () => {
   });
 
   it('builds a filter of several conditions, counts its people, and saves it as a segment', async () => {
-    const { page, signIn, complaints } = await openConsole(browser, shop);
+    const { page, signIn, goto, complaints } = await openConsole(browser, shop);
     await signIn(shop.serverToken);
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Filter' });
@@ -534,6 +537,7 @@ describe('over a shop', () => {
     await page.getByRole('dialog').getByLabel('Name').fill('Came back');
     await page.keyboard.press('Enter');
     await shows(page, 'Segment Came back');
+    await page.getByRole('list', { name: 'Filter' }).getByText(words.join(' and ')).waitFor(soon);
     await expect.poll(() => measure(page, 'People')).toBe('1');
     expect((await shop.api.listSegments({})).segment.map(({ filter }) => filter)).toEqual([
       {
@@ -542,6 +546,15 @@ describe('over a shop', () => {
           { did: { filter: { attrID: 'utm_campaign', is: ['autumn'] } } },
         ],
       },
+    ]);
+    await goto('catalogue?tab=segment');
+    await page.getByRole('button', { name: 'Edit Came back' }).click();
+    const editor = page.getByRole('dialog', { name: 'Edit the segment “Came back”' });
+    await editor.getByRole('button', { name: 'Remove the condition' }).first().click();
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await shows(page, 'Saved the segment “Came back”.');
+    expect((await shop.api.listSegments({})).segment.map(({ filter }) => filter)).toEqual([
+      { did: { filter: { attrID: 'utm_campaign', is: ['autumn'] } } },
     ]);
     await shop.api.deleteSegment({ segmentName: 'Came back' });
     expect(complaints).toEqual([]);
@@ -563,14 +576,17 @@ describe('over a shop', () => {
     await bar.getByText('2 contacts chosen').waitFor(soon);
     await bar.getByLabel('Tag …', { exact: true }).selectOption('Best customers');
     // Ann has the tag already.
-    await shows(page, 'Tagged 1 contact “Best customers”.');
+    await shows(page, 'Tagged 1 contact “Best customers”; 1 had it already.');
     expect(await tags()).toEqual(['Best customers', 'Best customers']);
     await page.getByRole('button', { name: 'Undo' }).click();
     await shows(page, 'Undone.');
     expect(await tags()).toEqual(['Best customers', '']);
 
-    await page.getByLabel('Choose Ann Lemon').check();
-    await page.getByLabel('Choose Ben', { exact: true }).check();
+    await page.getByText('Choose all shown').click();
+    await bar.getByText('2 contacts chosen').waitFor(soon);
+    await bar.getByRole('button', { name: 'Choose none' }).click();
+    await page.getByLabel('Choose Ann Lemon').click();
+    await page.getByLabel('Choose Ben', { exact: true }).click({ modifiers: ['Shift'] });
     await bar.getByRole('button', { name: 'Archive' }).click();
     await shows(page, 'Archived 2 contacts.');
     expect(await statuses()).toEqual(['archived', 'archived']);
@@ -598,6 +614,9 @@ describe('over a shop', () => {
     await erase.click();
     await shows(page, 'Gone is erased.');
     await expect(shop.api.getContact({ contactUUID })).rejects.toMatchObject({ status: 410 });
+    await page.goBack();
+    await shows(page, 'This contact was erased');
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 
   describe.each([
@@ -625,8 +644,8 @@ describe('over a shop', () => {
         'person?user=visitor-number-1',
         'catalogue',
         'settings',
-        'settings?tab=people',
-        'settings?tab=privacy',
+        'settings?tab=team',
+        'settings?tab=account',
         'settings?tab=storage',
         'set-up',
       ];

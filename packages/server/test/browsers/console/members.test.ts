@@ -22,7 +22,7 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
   const shop = await openShop();
   const owner = await openConsole(browser, shop);
   await owner.signIn(shop.serverToken, 'settings?tab=people');
-  await shows(owner.page, 'No members yet');
+  await shows(owner.page, 'You are signed in by a link or a token, not as a person.');
   await owner.page.getByRole('button', { name: 'Invite a person …' }).click();
   await owner.page.getByLabel('E-mail address').fill('ben@shop.example');
   await owner.page.getByRole('radio', { name: 'editor' }).check();
@@ -38,7 +38,7 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
   await ben.page.getByLabel('Password').fill(password);
   await ben.page.keyboard.press('Enter');
   await heading(ben.page, 'Overview');
-  await ben.goto('settings?tab=people');
+  await ben.goto('settings?tab=team');
   await shows(ben.page, 'Only an owner can read who may sign in');
   await ben.page.getByRole('button', { name: 'Sign out' }).click();
   await heading(ben.page, 'Sign in to Firsthand');
@@ -67,7 +67,12 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
     .getByRole('row', { name: /Role of a person changed Ben Lime, editor/ })
     .first()
     .waitFor(soon);
+  await owner.page
+    .getByRole('row', { name: /^Signed in Ben Lime/ })
+    .first()
+    .waitFor(soon);
   await owner.page.getByRole('link', { name: 'Tokens' }).click();
+  await owner.page.getByRole('row', { name: /this session .* now / }).waitFor(soon);
   await owner.page.getByRole('row', { name: /Ben Lime reads and edits/ }).waitFor(soon);
   await owner.page.getByRole('link', { name: 'Team' }).click();
   await row.getByRole('button', { name: 'Remove ben@shop.example' }).click();
@@ -169,12 +174,16 @@ it('a refused request is fixed and sent again', async () => {
   const shop = await openShop();
   const { page, signIn, complaints } = await openConsole(browser, shop);
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 'three' as unknown as number }).catch(() => {});
-  await signIn(shop.serverToken, 'settings?tab=refused');
+  await signIn(shop.serverToken, 'set-up');
+  await shows(page, 'Refused requests: 1.');
+  await page.getByRole('link', { name: 'See why' }).click();
   await shows(page, '1 event: the event ID must be a whole number');
+  await shows(page, 'sent: “three”');
   await page.getByRole('button', { name: 'Send again' }).click();
   await page.locator('.notice-problem').waitFor(soon);
   await page.getByRole('button', { name: 'Fix and send …' }).click();
-  await page.getByLabel('eventID').fill('3');
+  expect(await page.getByRole('dialog').getByRole('textbox').count()).toBe(1);
+  await page.getByLabel('The event ID').fill('3');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await shows(page, 'Nothing is waiting for a fix');
   await shows(page, 'Besides: 1 sent and stored after a fix.');

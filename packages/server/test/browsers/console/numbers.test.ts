@@ -457,7 +457,8 @@ const pagesOf = async (
         ago,
         ago,
       ]);
-      return [{ title: 'Recent visitors', ...(rows.length > 0 && { rows }) }];
+      const { total } = await api.reportTotals({ ...inRange, filter: segment === undefined ? filter : { segment } });
+      return [{ title: `Everyone · ${total.people}`, ...(rows.length > 0 && { rows }) }];
     },
   });
 
@@ -525,7 +526,8 @@ const pagesOf = async (
 
   const stored: Shown = {
     path: 'settings?tab=storage',
-    cards: async () => (isServer ? [{ title: 'What is stored' }, { title: 'The service' }] : [{ title: 'Storage' }]),
+    cards: async () =>
+      isServer ? [{ title: 'What is stored' }, { title: 'For the operator of the server' }] : [{ title: 'Storage' }],
     texts: async () => {
       if (!isServer) return {};
       const { usage } = (await api.getAccount({})).account;

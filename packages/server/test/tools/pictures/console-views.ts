@@ -85,7 +85,7 @@ export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonym
   { name: 'catalogue-merging', path: 'catalogue', only: full, act: press('Merge Product viewed') },
   { name: 'settings-tokens', path: 'settings' },
   { name: 'settings-shared', path: 'settings?tab=shared' },
-  { name: 'settings-privacy', path: 'settings?tab=privacy' },
+  { name: 'settings-privacy', path: 'settings?tab=account' },
   { name: 'settings-storage', path: 'settings?tab=storage' },
   { name: 'settings-audit', path: 'settings?tab=audit' },
   { name: 'set-up', path: 'set-up' },

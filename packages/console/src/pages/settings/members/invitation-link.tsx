@@ -1,9 +1,9 @@
 /** The link of an invitation that was just made. It is shown only here. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { isOnThisMachine, root } from '../../../address.ts';
+import { root } from '../../../address.ts';
 import { Card } from '../../../parts/card.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
-import { At } from '../../../parts/small.tsx';
+import { At, OnThisMachineOnly } from '../../../parts/small.tsx';
 
 export interface Invited {
   readonly memberEmailaddress: string;
@@ -29,9 +29,7 @@ export const InvitationLink = ({ invited, close }: { readonly invited: Invited; 
           the password, or makes a passkey, in place of earlier ones. It works until{' '}
           <At time={expiresTime} form="long" />.
         </p>
-        {isOnThisMachine() && (
-          <p class="problem">It works on this machine only. Set CONSOLE_ORIGIN to let others in.</p>
-        )}
+        <OnThisMachineOnly />
         <div class="tag">
           <pre>
             <code>{url}</code>

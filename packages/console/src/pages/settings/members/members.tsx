@@ -5,10 +5,11 @@ import { toFile } from '../../../parts/csv.ts';
 import { SaveFile } from '../../../parts/save-csv.tsx';
 import { Ago, Badge, Empty, Skeleton } from '../../../parts/small.tsx';
 import { Table } from '../../../parts/table.tsx';
-import { isOwner } from '../../../reading/account.ts';
+import { account, isOwner } from '../../../reading/account.ts';
 import { type Member, members } from '../../../reading/member-names.ts';
 import { OwnersOnly } from '../owners-only.tsx';
 import { OwnPasskeys } from '../passkeys/passkeys.tsx';
+import { isThisSession } from '../this-session.ts';
 import { InvitationLink, type Invited } from './invitation-link.tsx';
 import { Invite } from './inviting.tsx';
 import { Remove } from './removing.tsx';
@@ -38,6 +39,7 @@ const Team = () => {
   const [invited, setInvited] = useState<Invited | undefined>(undefined);
   if (!isOwner.value) return <OwnersOnly title="Team" what="who may sign in" />;
   const listed = members.value;
+  const isOfMember = account.value?.token?.some((token) => isThisSession(token) && token.memberID !== undefined);
   return (
     <>
       {invited && <InvitationLink invited={invited} close={() => setInvited(undefined)} />}
@@ -55,6 +57,7 @@ const Team = () => {
         {listed?.length === 0 && (
           <Empty title="No members yet">
             <p class="soft">
+              {isOfMember ? '' : 'You are signed in by a link or a token, not as a person. '}
               Invite yourself and your colleagues: each gets a password or a passkey, and a role, and the audit log says
               who did what.
             </p>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { leavesOf, pathOf, toCauses, typedAs, valueAt, withValue } from './causes.ts';
+import { isEditable, labelOf, leavesOf, pathOf, toCauses, typedAs, valueAt, withValue } from './causes.ts';
 import type { RefusedRequest } from './request.ts';
 
 const refused = (nth: number, problem: RefusedRequest['problem'], request: unknown): RefusedRequest =>
@@ -16,7 +16,7 @@ const refused = (nth: number, problem: RefusedRequest['problem'], request: unkno
 const tooLong = {
   code: 'invalid_field',
   field: 'eventName',
-  message: '`eventName` must be at most 255 characters',
+  message: '`eventName` must be text of at most 255 characters',
 } as const;
 const on = (path: string) => ({ eventName: 'x', eventAttrArray: [{ attrID: 'path', attrValue: path }] });
 
@@ -44,7 +44,30 @@ it('groups times in seconds, whose messages name the value', () => {
     refused(2, inSeconds(1_795_429_282), {}),
   ]);
   expect(others).toEqual([]);
-  expect(cause?.why).toBe('the time is in 1970. It looks like seconds; send milliseconds or ISO 8601.');
+  expect(cause?.why).toBe('the time is in 1970: it looks like seconds, not milliseconds');
+});
+
+it('shows the wrong value, and what an e-mail address looks like', () => {
+  const field = 'contactEmailaddress';
+  const problem = { code: 'invalid_field' as const, field, message: '`contactEmailaddress` must be an e-mail address' };
+  const [cause] = toCauses([refused(1, problem, { contactEmailaddress: 'ann@' })]);
+  expect([cause?.why, cause?.sent]).toEqual([
+    'the e-mail address is not an e-mail address such as ann@shop.example',
+    'ann@',
+  ]);
+});
+
+it('labels fields in words, and offers no IDs', () => {
+  const request = {
+    userUUID: 'u',
+    contactProfileID: 'customer',
+    event: [{}, { eventName: 'x', eventAttrArray: [{ attrID: 'plan', attrValue: 'pro' }] }],
+  };
+  expect(
+    leavesOf(request)
+      .filter(isEditable)
+      .map((path) => labelOf(request, path)),
+  ).toEqual(['The profile', 'Event #2: the name', 'Event #2: the attribute “plan”']);
 });
 
 it('reads and replaces the value at the path of a field', () => {

@@ -10,6 +10,8 @@ export interface Cause {
   readonly what: string;
   /** `the name is longer than 255 characters`. */
   readonly why: string;
+  /** The wrong value of the newest request, shortened; '' if there is none. */
+  readonly sent: string;
   readonly newest: string;
   /** The newest first. */
   readonly requests: readonly RefusedRequest[];
@@ -28,6 +30,10 @@ const fieldWords: Readonly<Record<string, string>> = {
   contactExternalID: 'your ID of the contact',
   contactFirstname: 'the first name',
   contactLastname: 'the last name',
+  contactTitle: 'the title',
+  contactTelephone: 'the telephone',
+  contactMobile: 'the mobile',
+  contactJobRole: 'the job',
   contactProfileID: 'the profile',
   contactTagID: 'the tag',
   contactStatus: 'the status',
@@ -39,8 +45,8 @@ const fieldWords: Readonly<Record<string, string>> = {
 export const pathOf = (field = ''): Path =>
   [...field.matchAll(/[^.[\]]+/g)].map(([part]) => (/^\d+$/.test(part) ? Number(part) : part));
 
-const nameOfField = (field: string | undefined): string => {
-  const name = String(pathOf(field).findLast((part) => typeof part === 'string') ?? '');
+const nameAt = (path: Path): string => {
+  const name = String(path.findLast((part) => typeof part === 'string') ?? '');
   return fieldWords[name] ?? (name === '' ? 'the request' : `“${name}”`);
 };
 
@@ -57,14 +63,37 @@ const codeWords: Readonly<Record<string, (field: string) => string>> = {
 
 /** Why a request was refused. Messages of the API begin with the path of the field. */
 const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
-  const name = nameOfField(field);
+  const name = nameAt(pathOf(field));
   const words = codeWords[code];
   if (words) return words(name);
   // A value in the message would make a cause of each.
-  const rest = message.replace(/^`[^`]*` /, '').replace(/^is \d+, a time in/, 'is in');
-  const longer = /^must be at most ([\d,]+) characters/.exec(rest);
+  const rest = message
+    .replace(/^`[^`]*` /, '')
+    .replace(/^is \d+, a time in (\d+)\..*/, 'is in $1: it looks like seconds, not milliseconds')
+    .replace(/^must be an e-mail address$/, 'is not an e-mail address such as ann@shop.example');
+  const longer = /^must be (?:text of )?at most ([\d,]+) characters/.exec(rest);
   if (longer) return `${name} is longer than ${longer[1]} characters`;
   return rest === message ? message : `${name} ${rest}`;
+};
+
+/** A field in words, for the label of an input: `Event #2: the name` for `event[1].eventName`. */
+export const labelOf = (request: unknown, path: Path): string => {
+  const name = nameAt(path);
+  const attrID = path.at(-1) === 'attrValue' ? valueAt(request, [...path.slice(0, -1), 'attrID']) : undefined;
+  const words = typeof attrID === 'string' ? `the attribute “${attrID}”` : name;
+  const nth = path.find((part, index) => typeof part === 'number' && path[index - 1] === 'event');
+  const text = typeof nth === 'number' ? `event #${nth + 1}: ${words}` : words;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+/** Whether people can correct the field: an ID that a program made is not offered, unless it is what is wrong. */
+export const isEditable = (path: Path): boolean =>
+  path.at(-1) === 'contactProfileID' || !/ID$/.test(String(path.at(-1)));
+
+const maxSentLength = 80;
+const sentIn = ({ request, problem: { field } }: RefusedRequest): string => {
+  const value = field === undefined ? undefined : valueAt(request, pathOf(field));
+  return value === undefined || typeof value === 'object' ? '' : String(value).slice(0, maxSentLength);
 };
 
 const nouns: Readonly<Record<string, readonly [one: string, several: string]>> = {
@@ -107,7 +136,14 @@ export const toCauses = (refused: readonly RefusedRequest[]): Cause[] => {
     .map(([key, requests]) => {
       const sorted = requests.toSorted((a, b) => b.refusedTime.localeCompare(a.refusedTime));
       const [first] = sorted as [RefusedRequest];
-      return { key, what: whatOf(sorted), why: whyOf(first.problem), newest: first.refusedTime, requests: sorted };
+      return {
+        key,
+        what: whatOf(sorted),
+        why: whyOf(first.problem),
+        sent: sentIn(first),
+        newest: first.refusedTime,
+        requests: sorted,
+      };
     })
     .sort((a, b) => b.newest.localeCompare(a.newest));
 };
@@ -141,6 +177,6 @@ export const typedAs = (before: unknown, text: string): unknown =>
 
 /** The most characters that the message allows; undefined where the length is not the reason. */
 export const maxLengthIn = ({ problem }: RefusedRequest): number | undefined => {
-  const found = /must be at most ([\d,]+) characters/.exec(problem.message)?.[1];
+  const found = /must be (?:text of )?at most ([\d,]+) characters/.exec(problem.message)?.[1];
   return found === undefined ? undefined : Number(found.replaceAll(',', ''));
 };

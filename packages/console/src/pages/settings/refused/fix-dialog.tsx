@@ -2,7 +2,18 @@
 import { useState } from 'preact/hooks';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
-import { type Cause, leavesOf, maxLengthIn, type Path, pathOf, typedAs, valueAt } from './causes.ts';
+import { account } from '../../../reading/account.ts';
+import {
+  type Cause,
+  isEditable,
+  labelOf,
+  leavesOf,
+  maxLengthIn,
+  type Path,
+  pathOf,
+  typedAs,
+  valueAt,
+} from './causes.ts';
 import type { RefusedRequest } from './request.ts';
 import { fixOf, sendAll } from './sending.ts';
 
@@ -12,18 +23,54 @@ interface FixDialogProps {
   readonly close: () => void;
 }
 
-const labelOf = (path: Path): string =>
-  path.map((part) => (typeof part === 'number' ? `#${part + 1}` : part)).join(' › ');
+/** An input. Of several requests, each different wrong value has one. */
+interface Input {
+  readonly key: string;
+  readonly label: string;
+  readonly path: Path;
+  readonly before: string;
+}
 
-/** The fields to show: of one request all, of several the one that is wrong in each. */
-const pathsOf = ({ requests }: Cause): Path[] => {
-  const [first] = requests as readonly [RefusedRequest];
-  const wrong = pathOf(first.problem.field);
-  const isField = wrong.length > 0 && typeof first.request === 'object';
-  if (requests.length > 1) return isField ? [wrong] : [];
-  const all = leavesOf(first.request).filter((path) => labelOf(path) !== labelOf(wrong));
-  return isField ? [wrong, ...all] : all;
+const maxInputs = 30;
+
+const textAt = ({ request }: RefusedRequest, path: Path): string => {
+  const value = valueAt(request, path);
+  return typeof value === 'object' || value === undefined ? '' : String(value);
 };
+
+const wrongPathOf = ({ problem, request }: RefusedRequest): Path =>
+  typeof request === 'object' ? pathOf(problem.field) : [];
+
+const wrongKey = (text: string): string => `wrong ${text}`;
+
+/** The wrong field first. Of one request, the others that people can correct follow. */
+const inputsOf = ({ requests }: Cause): Input[] => {
+  const [first] = requests as readonly [RefusedRequest];
+  const wrong = wrongPathOf(first);
+  if (wrong.length === 0) return [];
+  const label = labelOf(first.request, wrong);
+  const texts = [...new Set(requests.map((one) => textAt(one, wrongPathOf(one))))];
+  const ofWrong = texts.map((before) => ({
+    key: wrongKey(before),
+    label: texts.length > 1 && before ? `${label} “${before}”` : label,
+    path: wrong,
+    before,
+  }));
+  const others = leavesOf(first.request).filter((path) => path.join() !== wrong.join() && isEditable(path));
+  return [
+    ...ofWrong,
+    ...(requests.length > 1
+      ? []
+      : others.map((path) => ({
+          key: path.join(),
+          label: labelOf(first.request, path),
+          path,
+          before: textAt(first, path),
+        }))),
+  ].slice(0, maxInputs);
+};
+
+const profiles = () => (account.value?.profile ?? []).filter(({ mergedInto }) => mergedInto === undefined);
 
 export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
   const { requests, why, what } = cause;
@@ -33,23 +80,19 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
-  const paths = pathsOf(cause);
-  const textAt = (request: RefusedRequest, path: Path): string => {
-    const value = valueAt(request.request, path);
-    return typeof value === 'object' || value === undefined ? '' : String(value);
-  };
+  const inputs = inputsOf(cause);
+  const wrongText = wrongPathOf(first).join();
   const fix = (one: RefusedRequest) => {
-    const wrong = pathOf(one.problem.field);
-    return fixOf(
-      one,
-      paths.flatMap((path, nth) => {
-        const isWrong = nth === 0 && wrong.length > 0;
-        const target = isWrong ? wrong : path;
-        if (isWrong && cuts) return [[target, textAt(one, target).slice(0, maxLength)] as const];
-        const text = values[labelOf(path)];
-        return text === undefined ? [] : [[target, typedAs(valueAt(one.request, target), text)] as const];
-      }),
-    );
+    const wrong = wrongPathOf(one);
+    const before = textAt(one, wrong);
+    const fixed = cuts ? before.slice(0, maxLength) : values[wrongKey(before)];
+    const others = inputs.filter(({ key, path }) => path.join() !== wrongText && values[key] !== undefined);
+    return fixOf(one, [
+      ...(fixed === undefined || wrong.length === 0
+        ? []
+        : [[wrong, typedAs(valueAt(one.request, wrong), fixed)] as const]),
+      ...others.map(({ key, path }) => [path, typedAs(valueAt(one.request, path), values[key] as string)] as const),
+    ]);
   };
   const submit = async () => {
     setBusy(true);
@@ -77,20 +120,32 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
           {maxLength} characters
         </label>
       )}
-      {paths.map((path, nth) =>
-        nth === 0 && cuts ? null : (
-          <Field key={labelOf(path)} label={labelOf(path)} hint={nth === 0 ? why : undefined}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                value={values[labelOf(path)] ?? textAt(first, path)}
-                onInput={(event) => setValues({ ...values, [labelOf(path)]: event.currentTarget.value })}
-              />
-            )}
+      {inputs.map(({ key, label, path, before }) => {
+        const isWrong = path.join() === wrongText;
+        if (isWrong && cuts) return null;
+        const shown = values[key] ?? before;
+        const set = (text: string) => setValues({ ...values, [key]: text });
+        const isForAll = isWrong && before === '' && requests.length > 1;
+        return (
+          <Field key={key} label={label} hint={isForAll ? 'The same value for all of them.' : undefined}>
+            {(attributes) =>
+              path.at(-1) === 'contactProfileID' ? (
+                <select {...attributes} value={shown} onChange={(event) => set(event.currentTarget.value)}>
+                  {!profiles().some(({ profileID }) => profileID === shown) && <option value={shown}>{shown}</option>}
+                  {profiles().map(({ profileID, profileName }) => (
+                    <option key={profileID} value={profileID}>
+                      {profileName}
+                    </option>
+                  ))}
+                </select>
+              ) : (
+                <input {...attributes} value={shown} onInput={(event) => set(event.currentTarget.value)} />
+              )
+            }
           </Field>
-        ),
-      )}
-      {paths.length === 0 && <p>They are sent again unchanged: first change the setting that refused them.</p>}
+        );
+      })}
+      {inputs.length === 0 && <p>They are sent again unchanged: first change the setting that refused them.</p>}
     </DialogForm>
   );
 };

@@ -32,7 +32,7 @@ interface CauseProps {
 }
 
 const CauseEntry = ({ cause, again }: CauseProps) => {
-  const { what, why, newest, requests } = cause;
+  const { what, why, sent, newest, requests } = cause;
   const [isFixing, setFixing] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const all = requests.length > 1 ? ' all' : '';
@@ -57,6 +57,7 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
         <strong>
           {what}: {why}
         </strong>
+        {sent && <span>sent: “{sent}”</span>}
         {requests.every(({ robot }) => robot) && <Badge>robot</Badge>}
         <span class="soft">
           {[...senders].join(', ')} · <At time={newest} form="long" />
@@ -97,6 +98,14 @@ const Origin = () => {
   const { value } = useAnswer('service', (signal) => api.getService({}, { signal }));
   return value?.refusedOrigin ? <RefusedOrigin refused={value.refusedOrigin} /> : null;
 };
+
+/** The server cannot know whose account a wrong token should have named. */
+const WrongTokens = () => (
+  <p class="soft">
+    A wrong token is not listed here: the browser’s console shows{' '}
+    <a href="../docs/troubleshooting">firsthand: invalid_token</a>.
+  </p>
+);
 
 /** Lists are bounded for each token. This many are grouped; what follows comes when these are done with. */
 const maxRead = 1_000;
@@ -143,6 +152,7 @@ const List = () => {
             )
           }
         </Answered>
+        <WrongTokens />
       </Card>
     </>
   );

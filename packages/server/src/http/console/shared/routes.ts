@@ -28,9 +28,12 @@ interface Surroundings {
 /** A link is for those it was sent to: no search engine lists it, and no cache has it after it was revoked. */
 const privateHeaders: AnswerHeaders = { 'X-Robots-Tag': 'noindex, nofollow', 'Cache-Control': 'no-store' };
 
+/** As the page that signs in: a card in the middle, with the colors of the console. */
 const endedStyle = `:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
-body { max-width: 32rem; margin: 25vh auto 0; padding: 0 1rem; text-align: center }
-h1 { font-size: 1.375rem }`;
+body { display: grid; place-items: center; min-height: 100vh; margin: 0; background: light-dark(#f5f7f4, #0f1210); color: light-dark(#1a1f1c, #e7ece8) }
+main { box-sizing: border-box; width: min(24rem, 100% - 2rem); padding: 2rem; border: 1px solid light-dark(#e1e6e0, #262d28); border-radius: 1rem; background: light-dark(#fff, #161a17) }
+h1 { margin: 0.6rem 0; font-size: 1.375rem; line-height: 1.25 }
+p { margin: 0 }`;
 
 const endedPage = `<!doctype html>
 <html lang="en">
@@ -42,8 +45,11 @@ const endedPage = `<!doctype html>
 <style>${endedStyle}</style>
 </head>
 <body>
+<main>
+<svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true"><path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="#2f9e77"/></svg>
 <h1>This link is no longer valid</h1>
 <p>Ask the person who sent it to you for another one.</p>
+</main>
 </body>
 </html>
 `;

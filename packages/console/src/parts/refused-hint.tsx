@@ -1,0 +1,19 @@
+/** Says that requests were refused and wait for a fix; nothing while there are none. For owners, who alone may read them. */
+import { hrefOf } from '../address.ts';
+import { api } from '../api.ts';
+import { isOwner } from '../reading/account.ts';
+import { useAnswer } from '../reading/answer.ts';
+import { formatWhole } from '../reading/format.ts';
+
+const Hint = () => {
+  const { value } = useAnswer('refused count', (signal) => api.listRefused({ limit: 1 }, { signal }));
+  const count = value?.count.listed ?? 0;
+  if (count === 0) return null;
+  return (
+    <p class="refused-hint" role="status">
+      Refused requests: {formatWhole(count)}. <a href={hrefOf('settings', { tab: 'refused' })}>See why</a>
+    </p>
+  );
+};
+
+export const RefusedHint = () => (isOwner.value ? <Hint /> : null);
