@@ -34,7 +34,7 @@ export const pages: readonly PageEntry[] = [
     title: 'Events',
     key: 'e',
     icon: 'M3 4h14l-5 6v6l-4-2v-4L3 4Z',
-    load: () => import('../pages/events.tsx').then(({ Events }) => Events),
+    load: () => import('../pages/everyone.ts').then(({ Events }) => Events),
   },
   {
     name: 'people',
