@@ -3,7 +3,7 @@
  * package, and a network of its own, because the guides' port may be in use here. Systemd can't run here; a script in its place starts
  * the unit's command as the unit's user.
  */
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { layOut, pack } from '../../build/deb.ts';
@@ -75,7 +75,7 @@ set -x
 
 const blocks = ['install-debian.md', 'run-it.md', 'upgrade.md'].flatMap((guide) =>
   blocksOf(guide)
-    .filter(({ code }) => !code.startsWith('30 4 '))
+    .filter(({ language }) => language === 'sh')
     .map(({ code }) => code),
 );
 
@@ -174,6 +174,31 @@ describe('the guides for operators', () => {
     expect(log).not.toMatch(/Configuration file/);
   });
 
+  it('removes all but the newest seven copies on another machine', async () => {
+    const home = temporaryFolder();
+    mkdirSync(join(home, 'firsthand'));
+    for (let day = 10; day < 20; day += 1) {
+      const file = join(home, 'firsthand', `firsthand-0123456789ab-202611${day}T043000000Z.db`);
+      for (const each of [file, `${file}-erased`]) {
+        writeFileSync(each, '');
+        utimesSync(each, day, day);
+      }
+    }
+    const line = blocksOf('run-it.md').find(({ code }) => code.startsWith('30 6 '))?.code ?? '';
+    await start('sh', ['-c', line.replace('30 6 * * * backup', '')], {}, home).ended;
+    const left = readdirSync(join(home, 'firsthand'));
+    expect(left.filter((name) => name.endsWith('.db')).map((name) => name.slice(29, 31))).toEqual([
+      '13',
+      '14',
+      '15',
+      '16',
+      '17',
+      '18',
+      '19',
+    ]);
+    expect(left).toHaveLength(14);
+  });
+
   it('leaves the data when it is purged', () => {
     expect(printed.split('== purged')[1]).toMatch(/backups\nfirsthand\.db/);
   });
@@ -182,7 +207,12 @@ describe('the guides for operators', () => {
     expect(printed).toMatch(/^firsthand_backup_age_seconds \d/m);
     const rules = readFileSync(new URL('../../deploy/metrics/alerts.yml', import.meta.url), 'utf8');
     const guide = readFileSync(new URL('../../../docs/run-it.md', import.meta.url), 'utf8');
-    const alarms = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
-    expect([...guide.matchAll(/^\| `(Firsthand\w+)` \|/gm)].map(([, name]) => name)).toEqual(alarms);
+    const alarms = [...rules.matchAll(/- alert: (\w+)[\s\S]*? action: "(.+)"/g)].map(([, name, action]) => [
+      name,
+      action,
+    ]);
+    const rows = [...guide.matchAll(/^\| `(Firsthand\w+)` \| (.+) \|$/gm)];
+    expect(rows.map(([, name, action]) => [name, action?.replaceAll('`', "'")])).toEqual(alarms);
+    expect(rules.match(/- alert: /g)).toHaveLength(alarms.length);
   });
 });

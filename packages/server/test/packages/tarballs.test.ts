@@ -95,6 +95,10 @@ test('the server carries its migrations, the demo page, the tracker, the documen
   expect(files).toEqual(
     expect.arrayContaining(['src/demo/page.html', 'dist/tracker/tracker.js.br', 'dist/tracker/snippet.html']),
   );
+  expect(files.filter((file) => file.startsWith('deploy/metrics/')).sort()).toEqual([
+    'deploy/metrics/alerts.yml',
+    'deploy/metrics/dashboard.json',
+  ]);
   expect(files.filter((file) => /^dist\/docs\/(index|reference\/logEvent)\.html$/.test(file))).toHaveLength(2);
   for (const name of ['hono', 'zod', 'pino', 'commander', 'isbot', '@hono/node-server', 'nanoid'])
     expect(read('firsthand', 'dist/licenses.txt')).toMatch(new RegExp(`^${name}\n\n`, 'm'));
