@@ -27,7 +27,7 @@ export const api: Client = createClient({ url: root, fetch: send, retries: 2 });
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof FirsthandError && error.code === 'unreachable';
 
-/** Whether an error means that what was asked for is not there, or no longer. */
+/** Whether an error means that the resource does not exist, or no longer exists. */
 export const isGone = (error: unknown): boolean =>
   error instanceof FirsthandError && (error.status === 404 || error.status === 410);
 

@@ -9,7 +9,7 @@ interface PageEntry {
   readonly key: string;
   /** A path in a box of 20 by 20, drawn as a line. */
   readonly icon: string;
-  /** What it is found by, besides its title. */
+  /** More words by which the palette finds it. */
   readonly words?: string;
   /** Absent: the first script has it (page.tsx). */
   readonly load?: () => Promise<ComponentType>;
@@ -27,14 +27,14 @@ export const pages: readonly PageEntry[] = [
     title: 'Live',
     key: 'l',
     icon: 'M2 10h4l2.5-6 4 12 2.5-6h3',
-    load: () => import('../pages/everyone.ts').then(({ Live }) => Live),
+    load: () => import('../pages/people-and-events.ts').then(({ Live }) => Live),
   },
   {
     name: 'events',
     title: 'Events',
     key: 'e',
     icon: 'M3 4h14l-5 6v6l-4-2v-4L3 4Z',
-    load: () => import('../pages/everyone.ts').then(({ Events }) => Events),
+    load: () => import('../pages/people-and-events.ts').then(({ Events }) => Events),
   },
   {
     name: 'people',
@@ -42,7 +42,7 @@ export const pages: readonly PageEntry[] = [
     key: 'p',
     icon: 'M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2 17c0-3 2.5-5 5.5-5s5.5 2 5.5 5m0-7.5a2.6 2.6 0 1 0-.5-5M15 12.3c1.9.6 3 2.3 3 4.7',
     words: 'erase',
-    load: () => import('../pages/everyone.ts').then(({ People }) => People),
+    load: () => import('../pages/people-and-events.ts').then(({ People }) => People),
   },
   {
     name: 'catalogue',
@@ -71,5 +71,5 @@ export const pages: readonly PageEntry[] = [
 export const furtherPages: readonly Pick<PageEntry, 'name' | 'title' | 'load'>[] = [
   // main.tsx shows it, to somebody who is not signed in.
   { name: 'join', title: 'Join' },
-  { name: 'person', title: 'Person', load: () => import('../pages/everyone.ts').then(({ Person }) => Person) },
+  { name: 'person', title: 'Person', load: () => import('../pages/people-and-events.ts').then(({ Person }) => Person) },
 ];

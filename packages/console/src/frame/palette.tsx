@@ -15,7 +15,7 @@ interface Found {
   readonly label: string;
   readonly kind: string;
   readonly href: string;
-  /** What else it is found by. */
+  /** More words by which it is found. */
   readonly words?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ const typingMs = 150;
 /** ARIA's combobox with a list of its own; the types know that of HTML's `list` only. */
 const combobox: object = { role: 'combobox', 'aria-expanded': true };
 
-/** Parts of pages that are looked for by name. */
+/** Tabs that people search for by name. */
 const tabs = [
   ['Campaigns', '', { sources: 'campaigns' }],
   ['Funnel', 'events', { tab: 'funnel' }],

@@ -13,7 +13,7 @@ import { OverviewReports } from './overview.tsx';
 
 const contents: Readonly<Record<SharedView['viewPage'], () => Promise<ComponentType>>> = {
   overview: async () => OverviewReports,
-  events: () => import('./everyone.ts').then(({ EventReports }) => EventReports),
+  events: () => import('./people-and-events.ts').then(({ EventReports }) => EventReports),
 };
 
 const open = async (): Promise<ComponentType> => {

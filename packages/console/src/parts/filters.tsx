@@ -2,9 +2,9 @@
 import { type Condition, conditions, hrefToHave, hrefToRemove, inWords } from '../reading/filter.ts';
 import { SaveSegment, SegmentRule } from './segments.tsx';
 
-/** Says that a filter of pages leaves out all other events of the people, such as their purchases, and leads to these. */
+/** Explains that a filter of pages leaves out the people's other events, such as purchases, and links to these. */
 const PageHint = () => {
-  const isOfPage = ({ attrID, exists }: Condition) => attrID === 'path' && exists === undefined;
+  const isOfPage = ({ attrID, is }: Condition) => attrID === 'path' && is !== undefined;
   if (!conditions.value.some(isOfPage)) return null;
   const ofPeople = conditions.value.map((each) => (isOfPage(each) ? { did: { filter: each } } : each));
   return (

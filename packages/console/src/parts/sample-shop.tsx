@@ -78,7 +78,7 @@ export const SampleShopNotice = () => {
           submit={remove}
           isDanger
         >
-          <p>This deletes the account of the sample shop for everybody, with its views, links and members.</p>
+          <p>This deletes the account of the sample shop for everyone, with its views, links and members.</p>
         </DialogForm>
       )}
     </div>

@@ -11,14 +11,11 @@ interface TabsProps<Name extends string> {
   readonly drops?: readonly string[];
 }
 
-/** Tabs had other names before: saved addresses may hold these. */
-const formerNames: Readonly<Record<string, string>> = { people: 'team', privacy: 'account' };
-
 /** The chosen tab: the first one if the address names none. */
 export const chosenTab = <Name extends string>({ parameter, tabs }: Omit<TabsProps<Name>, 'label' | 'drops'>): Name => {
-  const named = query.value.get(parameter) ?? '';
+  const chosen = query.value.get(parameter);
   const [first] = Object.keys(tabs);
-  return ([named, formerNames[named] ?? ''].find((name) => Object.hasOwn(tabs, name)) ?? first) as Name;
+  return (chosen !== null && Object.hasOwn(tabs, chosen) ? chosen : first) as Name;
 };
 
 export const Tabs = <Name extends string>({ parameter, tabs, label, drops = [] }: TabsProps<Name>) => {

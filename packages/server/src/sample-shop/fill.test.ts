@@ -47,7 +47,7 @@ it('fills one shop at most', async () => {
   await expect(fillSampleShop(store, { size })).rejects.toThrow(AlreadyFilled);
 });
 
-it('says of nobody that they were last seen in the future, beside an account that has events, and when it is filled again', async () => {
+it('never dates a last visit in the future, in a database with events and when it is filled again', async () => {
   const store = await open();
   const site = await createSite(store);
   await site.server.logAt(Date.now(), {});

@@ -705,7 +705,10 @@ export interface NewEvent extends Omit<EventValues, 'eventID'> {
 
 export interface EventBatch extends Asker {
   readonly receivedTime: number;
-  /** Whether `receivedTime` is made up, as in sample data. Then a time before that of earlier events says nothing about the clock. */
+  /**
+   * Whether `receivedTime` is simulated, as in sample data: an early one is then no sign that the clock was set back. Only SQLite
+   * needs it, whose accounts share one day.
+   */
   readonly isPast?: boolean;
   readonly events: readonly NewEvent[];
 }

@@ -1,4 +1,4 @@
-/** Who may remove the sample shop, and who is told that it exists. */
+/** Who may remove the sample shop, and who can see that it exists. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openScene, type Scene } from '../fixtures/scene.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
@@ -41,7 +41,7 @@ it('removes it for an owner', async () => {
   expect(remove).toHaveBeenCalledOnce();
 });
 
-it('tells only a visitor of this machine that it exists', async () => {
+it('shows that it exists to visitors of this machine only', async () => {
   const request = { headers: { ...fromConsole(''), Host: '127.0.0.1' } };
   const ask = async (...from: (typeof local)[]) => (await scene.send('/console/session', request, ...from)).body;
   expect(await ask(local)).toMatchObject({ sampleShop: { accountUUID: '', exists: true } });

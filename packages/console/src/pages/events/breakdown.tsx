@@ -43,7 +43,7 @@ const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
 export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
   const { by, title, label = String, condition, isOrdered } = dimension;
-  // What a whole visit is like says nothing about one of its events.
+  // Measures of a visit do not describe a single event.
   const isOfVisit = dimension.isOfVisit && asked.eventID === undefined;
   const isWhole = query.value.get('rows') === 'all';
   const sort = measure.name === 'revenue' ? undefined : measure.name;

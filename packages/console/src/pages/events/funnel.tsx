@@ -122,7 +122,7 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
                   label="Funnel by group"
                   heads={[...names, 'Of the first']}
                   others={others?.groups}
-                  total={per === 'session' ? Number.POSITIVE_INFINITY : step[0].reached}
+                  total={per === 'session' ? undefined : step[0].reached}
                   rows={row.map(({ values, eventName, step: steps }) => ({
                     values,
                     eventName,

@@ -59,8 +59,8 @@ interface GroupTableProps {
   readonly label: string;
   readonly heads: readonly string[];
   readonly rows: readonly (Group & { readonly people: number; readonly cells: readonly ComponentChildren[] })[];
-  /** The people of all groups, each counted once. */
-  readonly total: number;
+  /** The people of all groups, each counted once. Absent where the rows count something else. */
+  readonly total: number | undefined;
   /** How many groups are not in the table. */
   readonly others: number | undefined;
 }
@@ -76,7 +76,7 @@ export const GroupTable = ({ label, heads, rows, total, others }: GroupTableProp
         cells: [nameOfGroup(group), ...cells],
       }))}
     />
-    <Overlap rows={rows} total={{ people: total }} />
+    {total !== undefined && <Overlap rows={rows} total={{ people: total }} />}
     {others !== undefined && <p class="soft">{formatWhole(others)} more groups are not shown.</p>}
   </div>
 );

@@ -24,7 +24,7 @@ interface Tab {
   readonly label?: (value: string) => string;
   /** The condition that a click adds. */
   readonly condition?: (value: string) => Condition;
-  /** Whether the values have an order of their own: then all of them are shown, in that order. */
+  /** Whether the values have a natural order. All of them are then shown in it. */
   readonly isOrdered?: boolean;
 }
 

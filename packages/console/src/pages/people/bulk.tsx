@@ -21,6 +21,9 @@ interface BulkProps {
   readonly after: () => void;
 }
 
+/** No ID of a tag: those have no space at their ends. */
+const newTag = ' new';
+
 const contactsOf = (count: number): string => (count === 1 ? '1 contact' : `${formatWhole(count)} contacts`);
 
 interface NewTagProps {
@@ -79,7 +82,6 @@ export const Bulk = ({ chosen, total, chooseAll, clear, after }: BulkProps) => {
   const tags = (account.value?.tag ?? []).filter(({ mergedInto }) => mergedInto === undefined);
   const giveTag = (tagID: string, name: string) =>
     apply({ [tagKey(tagID)]: hasTag }, (count) => `Tagged ${count} “${name}”`, 'had it already');
-  const newTag = 'new tag';
   const chooseTag = (label: string, choose: (tagID: string, tagName: string) => void, hasNew = false) => (
     <select
       aria-label={label}

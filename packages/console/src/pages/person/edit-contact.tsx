@@ -19,6 +19,9 @@ interface EditContactProps {
 /** Contacts whose attributes are offered. The catalogue also lists the attributes that only events have. */
 const maxSample = 200;
 
+/** No ID of an attribute: those have no space at their ends. */
+const otherAttribute = ' other';
+
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
 
 export const EditContact = ({ contact, again, close }: EditContactProps) => {
@@ -41,7 +44,6 @@ export const EditContact = ({ contact, again, close }: EditContactProps) => {
     ({ attrID, mergedInto }) => mergedInto === undefined && !has(attrID),
   );
   const offered = others.filter(({ attrID }) => showsAll || ofContacts.has(attrID));
-  const otherAttribute = 'other attribute';
   const { contactUUID } = contact;
   const save = async () => {
     const change = changeOf(before, after);

@@ -48,7 +48,7 @@ describe('turns', () => {
     expect(turns.map(({ isRecognition }) => isRecognition)).toEqual([false, true, false, true]);
   });
 
-  it('say of a browser that left the person that it did', () => {
+  it('mark a browser that no longer belongs to the person', () => {
     const links = [link('1', 0, 'ann'), link('2', 1, 'ann', { userUUID: 'phone', current: true })];
     expect(toTurns(links).map(({ isFormer }) => isFormer)).toEqual([true, false]);
   });
@@ -58,7 +58,7 @@ describe('turns', () => {
   });
 });
 
-it('knows once all events are read that a link reaches back to none', () => {
+it('detects that a link reaches back to no event once all events are loaded', () => {
   const [turn] = toTurns([link('1', 5, 'ann')]);
   if (!turn) throw new Error('no turn');
   const reached = { ...event('a', 0), why: { rule: 'reached back', verified: true } } as LoggedEvent;

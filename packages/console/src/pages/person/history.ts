@@ -24,7 +24,7 @@ export interface Turn {
   readonly atMs: number;
   /** Whether it was the first to make the browser the person's: the moment of recognition. */
   readonly isRecognition: boolean;
-  /** Whether the browser belongs to somebody else, or to nobody, by now. */
+  /** Whether the browser no longer belongs to the person. */
   readonly isFormer: boolean;
 }
 
@@ -86,7 +86,7 @@ export const toHistory = (
   return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
 };
 
-/** Whether a link reaches back to events of its browser. While not all events are read, it may. */
+/** Whether a link reaches back to earlier events of its browser. True until all events are loaded. */
 export const reachesBack = ({ link }: Turn, sessions: readonly Session[], isWhole: boolean): boolean =>
   !isWhole ||
   sessions.some(

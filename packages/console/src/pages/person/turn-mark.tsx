@@ -19,7 +19,7 @@ const wordsOf = ({ turn: { isRecognition, isFormer, link }, hasHistory }: TurnMa
   if (link.voided) return 'This link does not count';
   if (!isRecognition) return 'This browser was linked again';
   const what = `Recognized: this browser${hasHistory ? '’s anonymous history' : ''}`;
-  return isFormer ? `${what} belonged to this person from here on` : `${what} now belongs to this person`;
+  return isFormer ? `${what} belonged to this person from this moment` : `${what} now belongs to this person`;
 };
 
 /** Which browser it is, where no list says so any more. */
@@ -30,11 +30,11 @@ const Device = ({ userUUID }: { readonly userUUID: string }) => {
 
 const Basis = ({ verified }: { readonly verified: boolean }) =>
   verified ? (
-    <span title="Your server, or a proof that it signed, says who uses this browser">
+    <span title="Confirmed by your server, or by a proof that it signed">
       <Badge tone="good">verified</Badge>
     </span>
   ) : (
-    <span title="Only the page says so: whoever uses this browser entered it">
+    <span title="Entered in this browser, and not confirmed by your server">
       <Badge tone="open">claimed in the browser</Badge>
     </span>
   );
@@ -53,7 +53,7 @@ export const TurnMark = (props: TurnMarkProps) => {
           <BrowserMark userUUID={userUUID} /> {voided && <Device userUUID={userUUID} />}
           <a href={hrefOf('person', { user: userUUID, contact: null })}>{nameOfUser(userUUID)}</a> ·{' '}
           {voided ? <Badge tone="bad">ignored</Badge> : <Basis verified={verified} />}
-          {turn.isFormer && ' · This browser is somebody else’s or nobody’s now'}
+          {turn.isFormer && ' · This browser no longer belongs to this person'}
         </p>
       </div>
       {mayChange.value && (

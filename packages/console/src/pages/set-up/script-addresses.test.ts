@@ -7,6 +7,12 @@ it('offers the path of each site first, then the console’s own address', () =>
   ).toEqual(['https://shop.example/s', 'https://www.shop.example/s', 'https://firsthand.shop.example/s']);
 });
 
+it('offers no address for a wildcard', () => {
+  expect(scriptAddresses('https://firsthand.shop.example/s', ['https://*.shop.example'])).toEqual([
+    'https://firsthand.shop.example/s',
+  ]);
+});
+
 it('names an address once', () => {
   expect(scriptAddresses('https://shop.example/s', ['https://shop.example'])).toEqual(['https://shop.example/s']);
 });

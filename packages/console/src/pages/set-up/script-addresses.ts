@@ -4,6 +4,7 @@
  */
 export const scriptAddresses = (root: string, origins: readonly string[]): string[] => {
   const base = new URL(root).pathname.replace(/\/$/, '');
-  const ofSites = base === '' ? [] : origins.filter((origin) => URL.canParse(origin)).map((origin) => origin + base);
+  // `https://*.shop.example` names no single site.
+  const ofSites = base === '' ? [] : origins.filter((origin) => !origin.includes('*')).map((origin) => origin + base);
   return [...new Set([...ofSites, root])];
 };

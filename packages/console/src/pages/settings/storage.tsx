@@ -1,4 +1,4 @@
-/** What the account stores, how long it is kept, and what concerns the operator of the server. For owners. */
+/** What the account stores, for how long, and what the operator of the server needs to know. For owners. */
 import type { AnswerFor } from '@firsthand/client';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
@@ -35,8 +35,8 @@ const Stored = ({ service }: { readonly service: Service | undefined }) => {
         ))}
         {service && (
           <div>
-            <dt>Events are kept</dt>
-            <dd>{service.retentionDays === 0 ? 'for ever' : `${formatWhole(service.retentionDays)} days`}</dd>
+            <dt>Events are stored</dt>
+            <dd>{service.retentionDays === 0 ? 'forever' : `${formatWhole(service.retentionDays)} days`}</dd>
           </div>
         )}
       </dl>

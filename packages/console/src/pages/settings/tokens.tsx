@@ -13,7 +13,7 @@ import { Sessions } from './sessions.tsx';
 import { nameOfActor, nameOfToken, type Token, toLists } from './token-list.ts';
 import { TokenTable } from './token-table.tsx';
 
-/** Without tokenUUID: a list of the tokens that work is not a file to pass on. */
+/** Leaves out tokenUUID, so that the file contains no secret. */
 const fileOf = (listed: readonly Token[], all: readonly Token[]) =>
   toFile(
     ['token ID', 'name', 'kind', 'created', 'created by', 'last used', 'expires', 'revoked'],

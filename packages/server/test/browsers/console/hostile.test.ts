@@ -221,7 +221,7 @@ it('the catalogue, the segments, the settings', async () => {
     await isHarmless(page, `revoking ${nth}`);
     await page.keyboard.press('Escape');
   }
-  for (const path of ['settings?tab=privacy', 'settings?tab=storage', 'settings?tab=audit']) {
+  for (const path of ['settings?tab=account', 'settings?tab=storage', 'settings?tab=audit']) {
     await goto(path);
     await settled(page);
     await isHarmlessWide(page, path);

@@ -21,7 +21,7 @@ const shows = (page: Page, text: string | RegExp) => page.getByText(text).first(
 it('an owner invites a person, who joins and signs in by keys alone, gets another role, and is removed', async () => {
   const shop = await openShop();
   const owner = await openConsole(browser, shop);
-  await owner.signIn(shop.serverToken, 'settings?tab=people');
+  await owner.signIn(shop.serverToken, 'settings?tab=team');
   await shows(owner.page, 'You are signed in by a link or a token, not as a person.');
   await owner.page.getByRole('button', { name: 'Invite a person …' }).click();
   await owner.page.getByLabel('E-mail address').fill('ben@shop.example');
@@ -98,14 +98,14 @@ it('revokes what a person made when an owner asks for it while removing the pers
   await ben.page.getByLabel('Password').fill(password);
   await ben.page.keyboard.press('Enter');
   await heading(ben.page, 'Overview');
-  await ben.goto('settings?tab=people');
+  await ben.goto('settings?tab=team');
   await ben.page.getByRole('button', { name: 'Invite a person …' }).click();
   await ben.page.getByLabel('E-mail address').fill('carl@shop.example');
   await ben.page.keyboard.press('Enter');
   await ben.page.locator('.new-token code').waitFor(soon);
 
   const owner = await openConsole(browser, shop);
-  await owner.signIn(shop.serverToken, 'settings?tab=people');
+  await owner.signIn(shop.serverToken, 'settings?tab=team');
   const row = owner.page.getByRole('row', { name: /ben@shop\.example/ });
   await row.getByRole('button', { name: 'Remove ben@shop.example' }).click();
   await owner.page.getByRole('checkbox', { name: /^Also revoke the tokens, share links/ }).check();
