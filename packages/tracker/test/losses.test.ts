@@ -311,12 +311,14 @@ describeInChromium('the tracker in Chromium: what it does not lose', () => {
         </script>`,
       }),
     );
-    const writes = await page.evaluate(() => {
+    const { writes, milliseconds } = await page.evaluate(() => {
       const before = Reflect.get(window, 'writes');
+      const start = Date.now();
       for (let nth = 0; nth < 10_000; nth++) tracker.log(1);
-      return Reflect.get(window, 'writes') - before;
+      return { writes: Reflect.get(window, 'writes') - before, milliseconds: Date.now() - start };
     });
-    expect(writes).toBeLessThanOrEqual(510);
+    // 500 events at once, and one more each 100 ms: a busy machine takes more than a second for the calls.
+    expect(writes).toBeLessThanOrEqual(510 + milliseconds / 100);
   });
 
   test('on plain http, without locks, two tabs that open together may make two users, and lose nothing', async () => {
