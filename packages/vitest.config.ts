@@ -21,9 +21,7 @@ const securityMeasured = [
 /** On a Citus cluster: the driver where it meets several servers, and what only a cluster has. */
 const ownCitus = ['packages/server/test/citus/**/*.test.ts'];
 /** With clusters of their own, whose nodes they change and stop. */
-const citusFaults = [
-  'packages/server/test/citus/{coordinator-numbers,deadlocks,durability,faults,next-day,slow-machine}.test.ts',
-];
+const citusFaults = ['packages/server/test/citus/{coordinator-numbers,deadlocks,durability,faults,next-day}.test.ts'];
 const onCitus = [
   ...ownCitus,
   'packages/server/src/store/postgres/{plans,servers,store}.test.ts',

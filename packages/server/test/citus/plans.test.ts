@@ -6,7 +6,7 @@
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asking, newDatabase } from '../fixtures/postgres/databases.ts';
-import { makeContact, newUserUUID, smallestInput } from '../fixtures/requests.ts';
+import { newUserUUID, smallestInput } from '../fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../fixtures/scene.ts';
 import {
   isTwoPhase,
@@ -93,78 +93,4 @@ describe('an operation', () => {
 test('looking for what other servers have done asks no shard', async () => {
   const { sent, beside } = await sentWhile(() => new Promise((resolve) => setTimeout(resolve, 5_000)));
   expect([...sent, ...beside]).toEqual([]);
-});
-
-test('after events, work is looked for only where they may have left some', async () => {
-  const databaseURL = await newDatabase();
-  await logRemoteCommands(databaseURL);
-  const looking = await openScene({ databaseURL });
-  const { contactUUID, userUUID } = await makeContact(looking);
-  /** The queries about accounts (maintenance.ts) in the time of two checks after an event. */
-  const lookedForAfter = async (named: Fields) => {
-    const { sent } = await sentWhile(async () => {
-      const event = { tokenUUID: looking.tokens.server, eventID: 1, ...named };
-      expect((await looking.post('/logEvent', event)).status).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 2_500));
-    });
-    return sent.filter(({ text }) => /SELECT DISTINCT account FROM \S*contact_changed.* ANY/.test(text));
-  };
-  await lookedForAfter({ userUUID });
-  expect(await lookedForAfter({ userUUID })).toEqual([]);
-  expect(await lookedForAfter({ contactUUID })).not.toEqual([]);
-  await looking.close();
-});
-
-/** How many commands an operation may take. A command that is added is a round trip more for everybody. */
-const most = {
-  'a batch of 100 events of one user': 15,
-  'a batch of 100 events of 100 users': 15,
-  'an event': 15,
-  'a page of a contact': 4,
-  'a link': 15,
-} as const;
-
-describe('the commands for', () => {
-  const batchOf = (userOf: (nth: number) => string) => async () => {
-    const event = Array.from({ length: 100 }, (_, nth) => ({ eventID: 1, userUUID: userOf(nth) }));
-    await call('logEvents', { tokenUUID: scene.tokens.server, event });
-  };
-  const works: Record<keyof typeof most, () => Promise<() => Promise<void>>> = {
-    'an event': async () => () =>
-      call('logEvent', { tokenUUID: scene.tokens.server, userUUID: newUserUUID(), eventID: 1 }),
-    'a batch of 100 events of one user': async () => {
-      const userUUID = newUserUUID();
-      return batchOf(() => userUUID);
-    },
-    'a batch of 100 events of 100 users': async () => batchOf(() => newUserUUID()),
-    'a page of a contact': async () => {
-      const { contactUUID, userUUID } = await makeContact(scene);
-      await call('logEvent', { tokenUUID: scene.tokens.server, userUUID, eventID: 1 });
-      return () => call('getEvent', { tokenUUID: scene.tokens.server, contactUUID, limit: 50 });
-    },
-    'a link': async () => {
-      const { contactUUID } = await makeContact(scene);
-      const userUUID = newUserUUID();
-      await call('logEvent', { tokenUUID: scene.tokens.server, userUUID, eventID: 1 });
-      return () => call('linkUser', { tokenUUID: scene.tokens.server, userUUID, contactUUID });
-    },
-  };
-  test.each(Object.entries(works))('%s are few', async (what, prepare) => {
-    await (await prepare())();
-    const { sent } = await sentWhile(await prepare());
-    expect(sent.length).toBeGreaterThan(0);
-    expect(sent.length, sent.map(({ text }) => text).join('\n')).toBeLessThanOrEqual(most[what as keyof typeof most]);
-  });
-});
-
-test('values are sent to the machines as parameters, not in texts, which a machine may log', async () => {
-  const userUUID = newUserUUID();
-  const log = () => call('logEvent', { tokenUUID: scene.tokens.server, userUUID, eventID: 1 });
-  // PostgreSQL plans the first five executions in each session for their values.
-  for (let nth = 0; nth < 60; nth += 1) await log();
-  const { sent } = await sentWhile(log);
-  const texts = sent.flatMap(({ text }) => (/INSERT INTO \S*shard_call_\d/.test(text) ? [text] : []));
-  expect(texts).not.toEqual([]);
-  for (const text of texts) expect(text).toMatch(/VALUES \((\d+|\$\d+), \(?(\d+|\$\d+)/);
-  for (const text of texts) expect(text).not.toMatch(/'\{/);
 });

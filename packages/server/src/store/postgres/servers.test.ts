@@ -41,9 +41,7 @@ const open = async (databaseURL: string): Promise<Store> => {
 
 /** Begins a transaction of an account, as a server does. */
 const begin = (client: pg.Client, mode: Beginning['mode'], account: number) =>
-  beginWriting({ ...toScripted(client), isSpread: process.env.TEST_STORE === 'citus' }, { mode, changesOwners: true }, [
-    account,
-  ]);
+  beginWriting({ ...toScripted(client), isSpread: process.env.TEST_STORE === 'citus' }, { mode }, [account]);
 
 const openServers = async (count: number): Promise<{ databaseURL: string; servers: [Store, Store, ...Store[]] }> => {
   const databaseURL = await newDatabase();

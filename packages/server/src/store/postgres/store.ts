@@ -1,5 +1,4 @@
 /** The store on PostgreSQL: any number of servers over one database. */
-import { BoundedMap } from '../../shared/bounded-map.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
@@ -68,17 +67,16 @@ import { createUsers } from './contacts/users.ts';
 import { listUnspread } from './database/citus.ts';
 import { type AccountConnection, type ConnectionPool, codeOf, hasTable, Overtaken } from './database/connection.ts';
 import { createPostgresRoom } from './database/disk-space.ts';
-import { coordinator, createPlaces, machinesBy } from './database/machines.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
-import { closePools, openPools, separatePools } from './database/pools.ts';
+import { closePools, openPools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
 import { createErasures } from './erasure/erasures.ts';
-import { createWorkFinder, startMaintenance } from './erasure/maintenance.ts';
+import { findWork, startMaintenance } from './erasure/maintenance.ts';
 import { createRetention } from './erasure/retention.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
-import { createEventPager, mayBeBrief } from './events/event-pages.ts';
+import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { keepTending, tendDays } from './events/partitions.ts';
 import { feedContacts } from './feed/contact-feed.ts';
@@ -87,8 +85,6 @@ import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { namePeople } from './feed/people-names.ts';
 import {
   type Moment,
-  type RememberedStates,
-  readBriefly,
   readOnce,
   readSnapshot,
   type Snapshot,
@@ -97,13 +93,10 @@ import {
   write,
 } from './transactions/transaction.ts';
 import { createTurns } from './transactions/turns.ts';
-import { createWriteQueue, createWriteQueues, type Waiting } from './transactions/write-queue.ts';
+import { createWriteQueue } from './transactions/write-queue.ts';
 
 /** The account of what concerns the service itself, or several accounts. */
 const ofService = 0;
-
-/** On a cluster, how many accounts' states are remembered. */
-const mostStates = 50_000;
 
 interface Opening {
   readonly role: 'server' | 'beside';
@@ -118,7 +111,7 @@ interface Prepared extends StoredRepeats {
 
 /** Migrates the database, and checks that it can be served. */
 const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<Prepared> => {
-  const db = await pool.take(ofService);
+  const db = await pool.take();
   try {
     const schema = await readSchema(db);
     if (schema === 0 && role === 'beside' && !create) {
@@ -150,18 +143,14 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
 };
 
 /** Creates the writes of the store; each takes its transaction as a parameter. */
-const createWrites = (
-  repeats: StoredRepeats,
-  noteWork: (account: number) => void,
-  forgetState: (account: number) => void,
-) => {
+const createWrites = (repeats: StoredRepeats) => {
   const finder = createContactFinder(repeats.secret);
   const dedup = createDedup(repeats);
   const users = createUsers();
-  const catalogues = createCatalogueWriter(forgetState);
+  const catalogues = createCatalogueWriter();
   const contacts = createContactWriter(finder, catalogues);
   const refused = createRefusedWriter(finder);
-  const { keepEvents, beginningOf } = createEventWriter({ users, catalogues, finder, dedup, noteWork });
+  const keepEvents = createEventWriter({ users, catalogues, finder, dedup });
   const createContact = createContactCreator({ users, catalogues, finder, contacts, dedup });
   const { updateContact } = contacts;
   const erasures = createErasures({ finder, dedup, refused });
@@ -184,7 +173,6 @@ const createWrites = (
   return {
     finder,
     keepEvents,
-    beginningOf,
     ...createAccountWriter(catalogues, finder, contacts),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
@@ -219,18 +207,15 @@ const accountOf = (request: unknown): number => {
 
 /** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
 export const openPostgres = async (databaseURL: string, { role, create, onFault }: Opening): Promise<Store> => {
-  const first = openPools(databaseURL);
-  const prepared = await prepare(first.writes, { role, create }).catch(async (error: unknown) => {
-    await closePools(first);
+  const pools = openPools(databaseURL);
+  const prepared = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
+    await closePools(pools);
     if (error instanceof StoreUnusable) throw error;
     // Without the URL, which may contain a password.
     const what = 'the PostgreSQL database that DATABASE_URL names cannot be served';
     throw new StoreUnusable(`${what}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
   });
 
-  const places = prepared.isSpread ? createPlaces((work) => readOnce(first.quick, ofService, work)) : undefined;
-  const machineOf = places && machinesBy(places);
-  const pools = machineOf ? separatePools(first, databaseURL, machineOf) : first;
   const waiting = createBackpressure();
   const room = createPostgresRoom(pools.quick);
   let isClosed = false;
@@ -239,20 +224,13 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   const admitted = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
     if (isClosed) throw new Error('the store is closed');
     const bytes = waiting.enter(request);
-    let machine = coordinator;
     try {
-      const account = accountOf(request);
-      if (machineOf && account !== ofService) {
-        const found = await machineOf(account);
-        waiting.move(bytes, found);
-        machine = found;
-      }
       return await work();
     } catch (error) {
       room.noteFailure(error);
       throw error;
     } finally {
-      waiting.leave(bytes, machine);
+      waiting.leave(bytes);
     }
   };
 
@@ -262,33 +240,20 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     for (const listener of listeners) listener();
   };
   const watch = startWatch(databaseURL, access, committed);
-  const finding = createWorkFinder(
-    (account, ask) => readOnce(machineOf ? pools.reads : pools.quick, account, ask),
-    machineOf,
-  );
-  const noteWork = (account: number) => {
-    if (role === 'server' && account !== ofService) finding.noteAccount(account);
-  };
-  const remembered: RememberedStates | undefined = prepared.isSpread ? new BoundedMap(mostStates) : undefined;
-  const forgetState = (account: number) => void remembered?.delete(account);
-  const created = createWrites(prepared, noteWork, forgetState);
-  const { finder, keepEvents, beginningOf, continueErasures, ...writes } = created;
+  const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared);
 
   const commits = createCommitMeasures();
-  const keep = (batches: readonly EventBatch[], waiting: Waiting) => {
+  const keep = (batches: readonly EventBatch[]) => {
     const accounts = [...new Set(batches.map(({ account }) => account))];
     return write(pools.events, 'beside others', accounts, (db) => keepEvents(db, batches), {
-      ...beginningOf(batches),
-      remembered,
       onCommit: commits.statementSeconds.add,
-      ...waiting,
     });
   };
   const measure = (events: number, seconds: number) => {
     commits.events.add(events);
     commits.seconds.add(seconds);
   };
-  const queue = places ? createWriteQueues(places, keep, measure) : createWriteQueue(keep, measure);
+  const queue = createWriteQueue(keep, { measure, isSpread: prepared.isSpread });
 
   const inTurn = createTurns();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
@@ -300,7 +265,6 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
       admitted(request, async () => {
         const carryOut = () => write(pools.writes, mode, accountOf(request), (db) => work(db, request));
         const value = await turns(request).reduceRight((next, key) => () => inTurn(key, next), carryOut)();
-        noteWork(accountOf(request));
         committed();
         return value;
       });
@@ -335,7 +299,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   const maintenance =
     role === 'server'
       ? startMaintenance({
-          find: finding.find,
+          find: () => readOnce(pools.quick, ofService, findWork),
           inTransaction: (account, step) => write(pools.writes, 'beside others', account, step),
           async step(db) {
             if ((await continueErasures(db)) || (await indexContacts(db))) return true;
@@ -347,11 +311,10 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   if (maintenance) listeners.add(maintenance.noteWrite);
   const endTending =
     role === 'server'
-      ? keepTending(() => withConnection(pools.writes, ofService, (db) => tendDays(db, Date.now())), onFault)
+      ? keepTending(() => withConnection(pools.writes, (db) => tendDays(db, Date.now())), onFault)
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
-  const readEvents = reading(getEvents, ({ order }) => (order === 'asc' ? 'all settled' : 'settled'), walkingInOrder);
   const erase = audited('eraseContact', besideOthers, writes.eraseContact);
 
   return {
@@ -398,9 +361,8 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     mergeContact: audited('mergeContact', byItself, writes.mergeContact),
     unmergeContact: audited('unmergeContact', byItself, writes.unmergeContact),
     deleteEventsBefore: createRetention({
-      machineOf,
       listAccounts: () => readingOnce(listNumbers)(undefined),
-      listRefusedBefore: (accounts, time) => readingOnce((db) => listRefusedBefore(db, accounts, time))(accounts[0]),
+      listRefusedBefore: (time) => readingOnce((db) => listRefusedBefore(db, time))(undefined),
       deleteOf: besideOthers(writes.deleteEventsBefore),
     }),
     async eraseContact(request) {
@@ -440,10 +402,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     searchContact: reading(searchContact, ({ externalID, address }) =>
       externalID === undefined && address === undefined ? 'all contacts settled' : 'now',
     ),
-    getEvents: (query) =>
-      prepared.isSpread && mayBeBrief(query)
-        ? admitted(query, () => readBriefly(pools.reads, query.account, (db) => getEvents(db, query), walkingInOrder))
-        : readEvents(query),
+    getEvents: reading(getEvents, ({ order }) => (order === 'asc' ? 'all settled' : 'settled'), walkingInOrder),
     getEventDefinitions: reading(getEventDefinitions),
     countEvents: reading(countEvents),
     feedEvents: reading(feedEvents, () => 'all settled', walkingInOrder),

@@ -137,7 +137,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
         strict,
         browserCatalogue,
       ]);
-      // begin_writing has called it for no machine, because the account had no number yet.
+      // begin_writing has called it on no machine, because the account had no number yet.
       if (db.isSpread) await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [number]);
       for (const token of tokens) await createToken(db, { ...token, account: number });
       await catalogues.put(db, number, given);

@@ -146,18 +146,15 @@ export const createCatalogueCache = () => {
   };
 };
 
-/** `forgetState` is called with each account whose catalogues a transaction has changed, after its commit. */
-export const createCatalogueWriter = (forgetState: (account: number) => void) => {
+export const createCatalogueWriter = () => {
   const remembered = createCatalogueCache();
 
   /** Must be called with each change of an account's catalogues or their settings, so that other servers read them again. */
-  const nextVersion = (db: Transaction, account: number, nextEventID: number) => {
-    db.whenCommitted(() => forgetState(account));
-    return db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
+  const nextVersion = (db: Transaction, account: number, nextEventID: number) =>
+    db.run('UPDATE account_position SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
       account,
       nextEventID,
     ]);
-  };
 
   /** Returns what an account lists. Reads its catalogues when they have changed since they were cached. */
   const listedIn = async (db: Transaction, state: AccountState): Promise<ListedIDs> => {

@@ -162,13 +162,9 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
 /** Returns those of these accounts that have requests that were refused before a time. On a cluster, asks only their shards. */
-export const listRefusedBefore = async (
-  db: Connection,
-  accounts: readonly number[],
-  time: number,
-): Promise<number[]> => {
-  const sql = `SELECT DISTINCT account FROM refused_request WHERE account = ANY ($1::integer[]) AND "refusedTime" < $2`;
-  return (await db.all<{ account: number }>(sql, [accounts, time])).map(({ account }) => account);
+export const listRefusedBefore = async (db: Connection, time: number): Promise<number[]> => {
+  const sql = 'SELECT DISTINCT account FROM refused_request WHERE "refusedTime" < $1';
+  return (await db.all<{ account: number }>(sql, [time])).map(({ account }) => account);
 };
 
 type Owner = Pick<RefusedRequest, 'account' | 'token'>;

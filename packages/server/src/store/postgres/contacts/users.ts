@@ -2,9 +2,7 @@
 import { BoundedMap } from '../../../shared/bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { aboutRows, inserting } from '../database/row-statements.ts';
-import { readRows, writeRows } from '../database/sent-rows.ts';
-import { holdingUsers } from '../transactions/held-rows.ts';
+import { aboutRows, inserting, readRows, writeRows } from '../database/row-statements.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -37,10 +35,10 @@ const accountsOf = (rows: readonly { readonly account: number }[]) => rows.map((
 
 const finding = aboutRows(
   [['userUUID', 'text']],
-  ({ given, table }) => `
+  ({ given, ofAccount }) => `
     SELECT name.account, name."userUUID", name."user", u."firstDay", u."lastDay"
-    FROM ${given} JOIN ${table('user_name')} name ON name.account = given.account AND name."userUUID" = given."userUUID"
-      JOIN ${table('user')} u ON u.account = name.account AND u."user" = name."user"`,
+    FROM ${given} JOIN user_name name ON ${ofAccount('name')} AND name."userUUID" = given."userUUID"
+      JOIN "user" u ON ${ofAccount('u')} AND u."user" = name."user"`,
 );
 const newNames = { end: 'ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"' };
 const numberingNames = inserting('user_name', [['userUUID', 'text']], {
@@ -66,24 +64,17 @@ const addingUsers = inserting('user', [
 // Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
 const holding = aboutRows(
   [['user', 'bigint']],
-  ({ given, table }) => `
-    SELECT t."user" FROM ${given} JOIN ${table('user')} t ON t.account = given.account AND t."user" = given."user"
-    ORDER BY t."user" FOR NO KEY UPDATE OF t`,
-  { one: holdingUsers },
+  ({ given, ofAccount }) => `
+    SELECT t."user" FROM ${given} JOIN "user" t ON ${ofAccount('t')} AND t."user" = given."user" ORDER BY t."user" FOR NO KEY UPDATE OF t`,
 );
 const seeing = aboutRows(
   [
     ['user', 'bigint'],
     ['day', 'integer'],
   ],
-  ({ given, table }) => `
-    UPDATE ${table('user')} AS t SET "firstDay" = coalesce("firstDay", given.day), "lastDay" = greatest("lastDay", given.day)
-    FROM ${given} WHERE t.account = given.account AND t."user" = given."user"`,
-  // All users of an account have its current day.
-  {
-    one: `UPDATE "user" SET "firstDay" = coalesce("firstDay", ($3::integer[])[1]), "lastDay" = greatest("lastDay", ($3::integer[])[1])
-      WHERE account = $1 AND "user" = ANY ($2::bigint[])`,
-  },
+  ({ given, ofAccount }) => `
+    UPDATE "user" t SET "firstDay" = coalesce("firstDay", given.day), "lastDay" = greatest("lastDay", given.day)
+    FROM ${given} WHERE ${ofAccount('t')} AND t."user" = given."user"`,
 );
 
 // A day of activity concerns whom a user is now: none before its last verified link.
@@ -92,13 +83,12 @@ const listingChanged = aboutRows(
     ['user', 'bigint'],
     ['change', 'bigint'],
   ],
-  ({ given, table }) => `
-    INSERT INTO ${table('contact_changed')} (account, contact, change)
+  ({ given, ofAccount }) => `
+    INSERT INTO contact_changed (account, contact, change)
     SELECT DISTINCT s.account, s.contact, given.change
-    FROM ${given} JOIN ${table('statement')} s ON s.account = given.account AND s."user" = given."user"
+    FROM ${given} JOIN statement s ON ${ofAccount('s')} AND s."user" = given."user"
     WHERE s.contact IS NOT NULL AND s.sequence >= coalesce(
-      (SELECT max(v.sequence) FROM ${table('statement')} v
-       WHERE v.account = s.account AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`,
+      (SELECT max(v.sequence) FROM statement v WHERE ${ofAccount('v')} AND v."user" = s."user" AND v.verified AND v.voided = 0), 0)`,
 );
 
 /** Returns the current day of one of a transaction's accounts. */

@@ -46,7 +46,7 @@ const readUniqueKeys = async () => {
 test('every unique key of a table of accounts begins with the account, but those of repeats, which are unique without it', async () => {
   const ofAccounts = await readUniqueKeys();
   const having = new Set(ofAccounts.map(({ name }) => name));
-  expect(accountTables.filter((name) => !having.has(name))).toEqual(['event', 'shard_call']);
+  expect(accountTables.filter((name) => !having.has(name))).toEqual(['event']);
   for (const { name, columns } of ofAccounts) {
     if (name === 'event_repeat') expect(columns).toEqual(['holder', 'key']);
     else expect(columns[0], name).toBe('account');

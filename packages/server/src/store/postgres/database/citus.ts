@@ -1,5 +1,6 @@
 /** Distributes the tables of accounts over a Citus cluster: their rows of one account are in the shards of one group, on one machine. */
 import { StoreUnusable } from '../../unusable.ts';
+import { makeClusterFunctions } from './cluster-functions.ts';
 import {
   type Connection,
   hasTable,
@@ -68,7 +69,6 @@ export const accountTables = [
   'account_day',
   'event',
   'event_repeat',
-  'shard_call',
 ] as const;
 
 /** Returns the tables of accounts that are not distributed. */
@@ -111,11 +111,6 @@ const extendKeys = async (db: TakenConnection): Promise<void> => {
   for (const { name, key } of keys)
     await db.script(`ALTER TABLE ${name} DROP CONSTRAINT ${key}, ADD PRIMARY KEY (holder, key, account)`, 'unhurried');
 };
-
-/** Functions that run on the machine that has an account's rows. */
-const functionsSQL = `
-  SELECT oid::regprocedure::text AS name FROM pg_proc
-  WHERE proname IN ('held_floors', 'has_no_writer', 'held_floor', 'with_shards', 'prepare_on_shard', 'read_shards', 'read_prepared', 'read_together', 'be_durable', 'begin_on_shards') AND pronamespace = current_schema()::regnamespace`;
 
 /** Returns the workers that have fsync or synchronous commits off, or that could not be asked, and what they answered. */
 export const listUnsynced = (db: Connection): Promise<{ name: string; answer: string }[]> =>
@@ -224,7 +219,6 @@ export const migrateDatabase = (
     const mustSpread = await isMissing();
     if (mustSpread) await requireCitus(db, options);
     const tables = mustSpread ? await spreadTables(db) : [];
-    for (const { name } of await db.all<{ name: string }>(functionsSQL))
-      await db.run('SELECT create_distributed_function($1::regprocedure)', [name]);
+    await makeClusterFunctions(db);
     return { workers: await countWorkers(db), tables };
   });

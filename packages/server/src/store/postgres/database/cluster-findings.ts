@@ -45,7 +45,7 @@ const readWorkers = async (db: Connection, parts: readonly Part[]): Promise<Work
   });
 };
 
-/** Where fsync is off, no account is written (0037-durable-machines.sql), but the audit log of the service is. Where synchronous_commit is off, its entries could be lost. */
+/** Where fsync is off, no account is written (cluster-functions.ts), but the audit log of the service is. Where synchronous_commit is off, its entries could be lost. */
 const durabilityFinding = async (db: Connection): Promise<Finding> => {
   const found = (await listUnsynced(db)).map(({ name, answer }) => `${name}: ${answer}`).join('; ');
   const detail = `${found}. A crash there may undo commits, and while fsync is off its accounts are not written: turn both settings on, then run sync on that machine`;

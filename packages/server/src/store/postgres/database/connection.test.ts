@@ -20,24 +20,9 @@ test('a connection waits for its commits to be synced, whatever the database is 
   const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
   await asking(databaseURL, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   const pool = openPool(databaseURL, 1);
-  const db = await pool.take(0);
+  const db = await pool.take();
   expect(await db.script('SHOW synchronous_commit')).toEqual([[{ synchronous_commit: 'on' }]]);
   db.release(false);
-  await pool.close();
-});
-
-test('a connection that nobody uses for so long is closed, and another is opened', async () => {
-  const databaseURL = await newDatabase();
-  const pool = openPool(databaseURL, 1, { idle: 50 });
-  const pidOf = async (): Promise<number> => {
-    const db = await pool.take(0);
-    const { pid } = await db.one<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    db.release(false);
-    return pid;
-  };
-  const pid = await pidOf();
-  await expect.poll(() => asking(databaseURL, `SELECT 1 FROM pg_stat_activity WHERE pid = ${pid}`)).toEqual([]);
-  expect(await pidOf()).not.toBe(pid);
   await pool.close();
 });
 
@@ -47,7 +32,7 @@ test('no statement is compiled, however dear a plan seems', async () => {
   const url = new URL(databaseURL);
   url.searchParams.set('options', '-c enable_seqscan=off -c jit=on');
   const pool = openPool(String(url), 1);
-  const db = await pool.take(0);
+  const db = await pool.take();
   expect(await db.script('SHOW jit; SHOW enable_seqscan')).toEqual([[{ jit: 'off' }], [{ enable_seqscan: 'off' }]]);
   db.release(false);
   await pool.close();
@@ -73,7 +58,7 @@ test.each(['PGPASSWORD', 'PGPASSFILE'])('the password of a URL without one is th
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const pool = openPool(`postgres://me@127.0.0.1:${port}/none`, 1);
-  await expect(pool.take(0)).rejects.toThrow();
+  await expect(pool.take()).rejects.toThrow();
   expect(sent[0]).toBe(password);
   await pool.close();
   server.close();
@@ -87,7 +72,7 @@ test.each([
   const databaseURL = await newDatabase();
   await pretendOff(databaseURL, setting);
   const pool = openPool(databaseURL, 1);
-  const taking = pool.take(0);
+  const taking = pool.take();
   await expect(taking).rejects.toThrow(StoreUnusable);
   await expect(taking).rejects.toThrow(says);
   await pool.close();
@@ -110,13 +95,13 @@ describe('a connection that is lost', () => {
   };
 
   test('while nobody uses it is not given to the next', async () => {
-    const db = await pool.take(0);
+    const db = await pool.take();
     const lost = await processOf(db);
     db.release(false);
     await end(lost);
     await expect
       .poll(async () => {
-        const next = await pool.take(0);
+        const next = await pool.take();
         const process = await processOf(next).catch(() => lost);
         next.release(process === lost);
         return process;
@@ -125,13 +110,13 @@ describe('a connection that is lost', () => {
   });
 
   test('while it waits for its user fails what is asked of it next, and is replaced', async () => {
-    const db = await pool.take(0);
+    const db = await pool.take();
     const lost = await processOf(db);
     await end(lost);
     const error = await db.script('SELECT 1').catch((thrown: unknown) => thrown);
     expect(isNotNow(error)).toBe(true);
     db.release(true);
-    const next = await pool.take(0);
+    const next = await pool.take();
     expect(await processOf(next)).not.toBe(lost);
     next.release(false);
   });
@@ -153,13 +138,13 @@ test('who cannot listen is told, and keeps no connection', async () => {
 test('each connection that is open has a slot of its own, which is free again when it is closed', async () => {
   const databaseURL = await newDatabase();
   const [one, other] = [openPool(databaseURL, 3), openPool(databaseURL, 3)];
-  const taken = await Promise.all([one.take(0), one.take(0), other.take(0), other.take(0)]);
+  const taken = await Promise.all([one.take(), one.take(), other.take(), other.take()]);
   expect(taken.map(({ slot }) => slot).sort()).toEqual([1, 2, 3, 4]);
   const [first] = taken;
   first?.release(true);
   await expect
     .poll(async () => {
-      const again = await other.take(0);
+      const again = await other.take();
       again.release(true);
       return again.slot;
     })

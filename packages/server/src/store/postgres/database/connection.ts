@@ -14,7 +14,7 @@ export interface Connection {
   run(sql: string, values?: readonly unknown[]): Promise<number>;
 }
 
-/** A connection of one account. Its statements have the account's number as first value, except those about sent rows (sent-rows.ts). */
+/** A connection of one account. Its statements have the account's number as first value, except those about sent rows (row-statements.ts). */
 export interface AccountConnection extends Connection {
   /** 0: the service itself, which has an audit log and nothing else. */
   readonly account: number;
@@ -37,11 +37,6 @@ export interface TakenConnection extends ScriptedConnection {
   readonly slot: number;
   /** Whether the tables are distributed over a Citus cluster. */
   readonly isSpread: boolean;
-  /**
-   * Returns the account whose number is written into texts about a shard: the first that this pool was given. So there is one text for each shard, which
-   * Citus plans once for a connection.
-   */
-  accountInTexts(shard: number, account: number): number;
   /** Throws when PostgreSQL rolls back instead, because a statement had failed. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
@@ -55,8 +50,7 @@ export interface TakenConnection extends ScriptedConnection {
 }
 
 export interface ConnectionPool {
-  /** Takes a connection for an account; 0: for the service itself. */
-  take(account: number): Promise<TakenConnection>;
+  take(): Promise<TakenConnection>;
   /** Closes all connections; none may be in use. */
   close(): Promise<void>;
 }
@@ -202,11 +196,11 @@ export const servedMilliseconds = async (db: Connection): Promise<number> =>
   ).age;
 
 /**
- * Skips numbers if the coordinator may have lost those that it drew last (0039-numbers-after-a-crash.sql). Each connection of a pool asks for that when it opens, and
+ * Skips numbers if the coordinator may have lost those that it drew last (cluster-functions.ts). Each connection of a pool asks for that when it opens, and
  * each copy from a cluster, because no connection outlives a crash of the coordinator.
  */
 export const skipLostNumbers = async (client: pg.ClientBase): Promise<void> => {
-  // Missing before that migration, which calls it.
+  // Missing until the cluster is migrated.
   const { rows } = await client.query("SELECT to_regproc('skip_numbers') IS NOT NULL AS exists");
   // The commit waits for no standby, so that reads go on while none responds. A standby that missed the skip skips more when it is promoted.
   const sql = "SELECT set_config('synchronous_commit', 'local', true), skip_numbers()";
@@ -259,27 +253,14 @@ const clusterSettings = "SET citus.propagate_set_commands = 'local'; SET citus.m
 /** Citus' default again, for a transaction that may change large tables or wait for a lock of each shard: the shards of a machine in parallel. */
 export const inParallelLocally = ["SET LOCAL citus.multi_shard_modify_mode = 'parallel'"];
 
-interface PoolOptions {
-  /** The start options of each connection. */
-  readonly settings?: string;
-  /** In milliseconds: a connection that is used by nobody for so long is closed. 0: none is. */
-  readonly idle?: number;
-}
-
-/** Opens a pool of up to `most` connections. */
-export const openPool = (
-  databaseURL: string,
-  most: number,
-  { settings, idle = 0 }: PoolOptions = {},
-): ConnectionPool => {
+/** Opens a pool of up to `most` connections. `settings` are the start options of each. */
+export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
   const opened = new WeakMap<object, Pick<TakenConnection, 'slot' | 'isSpread'>>();
-  /** By shard. */
-  const inTexts = new Map<number, number>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max: most,
     ...(settings && { options: settings }),
-    idleTimeoutMillis: idle,
+    idleTimeoutMillis: 0,
     async onConnect(client) {
       await assertDurable(client);
       // A plan without sequential scans counts as very dear in PostgreSQL up to 17, and what is dear is compiled: in each commit of events,
@@ -317,11 +298,6 @@ export const openPool = (
       return {
         ...toConnection((sql, values) => guarded(() => ask(sql, values))),
         ...(opened.get(client) as Pick<TakenConnection, 'slot' | 'isSpread'>),
-        accountInTexts(shard, account) {
-          const first = inTexts.get(shard) ?? account;
-          inTexts.set(shard, first);
-          return first;
-        },
         script: (sql, pace) => guarded(() => runScript(client, sql, pace)),
         causeOf: (error) => (isOfFailed(error) ? (failure ?? error) : error),
         async commit() {
@@ -351,7 +327,7 @@ export const onOneConnection = async <Value>(
 ): Promise<Value> => {
   const pool = openPool(databaseURL, 1);
   try {
-    const db = await pool.take(0);
+    const db = await pool.take();
     return await work(db).finally(() => db.release(true));
   } finally {
     await pool.close();
@@ -427,13 +403,13 @@ const ofLostWorker =
 
 /**
  * Whether the statement is fine but the database cannot execute it now: it is unreachable, starting or stopping, accepts no
- * connections, is full, has become a standby, takes too long, has no partition of the day yet, or is a machine of a cluster that does not know a shard
- * yet (FH002) or could lose what it commits (FH003). Classes of codes:
+ * connections, is full, has become a standby, takes too long, has no partition of the day yet, or is a machine of a cluster that could lose what it
+ * commits (FH003). Classes of codes:
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export const isNotNow = (error: unknown): boolean =>
   isConflict(error) ||
-  /^(08|53|57|58|25006|25P0[34]|55P03|FH00[23]|E[A-Z]+$)/.test(codeOf(error)) ||
+  /^(08|53|57|58|25006|25P0[34]|55P03|FH003|E[A-Z]+$)/.test(codeOf(error)) ||
   // 55000 alone says that an object is not in the required state, which can also be a bug of this program.
   (codeOf(error) === '55000' &&
     /not currently accepting connections|is a metadata node, but is out of sync|does not have a replica identity/.test(

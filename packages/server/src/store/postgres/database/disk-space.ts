@@ -15,7 +15,7 @@ export const createPostgresRoom = (pool: ConnectionPool): Room =>
   createRoom(
     (cause) => codeOf(cause) === noRoom,
     async () => {
-      const db = await pool.take(0);
+      const db = await pool.take();
       try {
         await db.script(findRoom);
       } finally {

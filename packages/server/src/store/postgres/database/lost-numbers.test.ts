@@ -1,14 +1,22 @@
-/** After a start of PostgreSQL, sequences skip the numbers that it may have lost (0039-numbers-after-a-crash.sql). */
+/** After a start of PostgreSQL, sequences skip the numbers that it may have lost (cluster-functions.ts). */
 import { expect, test } from 'vitest';
 import { asking } from '../../../../test/fixtures/postgres/asking.ts';
 import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { pretendCluster } from '../../../../test/fixtures/postgres/pretended-citus.ts';
 
 const skip = 'SELECT skip_numbers()';
+
+const newCluster = async (): Promise<string> => {
+  const databaseURL = await newMigratedDatabase();
+  await pretendCluster(databaseURL);
+  await asking(databaseURL, skip);
+  return databaseURL;
+};
 const noteAnotherStart = `UPDATE position SET "skippedAfter" = left("skippedAfter", 9)`;
 const noteAnotherTimeline = `UPDATE position SET "skippedAfter" = '000000FF 1 1'`;
 
 test('each sequence skips numbers, once for a start', async () => {
-  const databaseURL = await newMigratedDatabase();
+  const databaseURL = await newCluster();
   const read = async () => {
     const rows = await asking<{ name: string; last: string }>(
       databaseURL,
@@ -39,7 +47,7 @@ test('each sequence skips numbers, once for a start', async () => {
 });
 
 test('a sequence that is near its end skips no further, so that connections open', async () => {
-  const databaseURL = await newMigratedDatabase();
+  const databaseURL = await newCluster();
   const last = 2 ** 31 - 1;
   await asking(databaseURL, `SELECT setval('account_account_seq', ${last - 1})`);
   await asking(databaseURL, noteAnotherTimeline);

@@ -76,7 +76,7 @@ test('a migration waits for whoever writes, of whom it would take one table whil
   const databaseURL = await newDatabase();
   await open(databaseURL, 'server');
   const writer = openPool(databaseURL, 1);
-  const db = await writer.take(0);
+  const db = await writer.take();
   await db.script(
     `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); INSERT INTO kept_day VALUES (1, true)`,
   );
@@ -109,10 +109,6 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
     await open(Object.assign(new URL(databaseURL), { username: role, password: role }).href, 'server');
     const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname";
     expect(await asking(databaseURL, functions)).toEqual([
-      { proname: 'be_durable' },
-      { proname: 'begin_on_shards' },
-      { proname: 'begin_writing' },
-      { proname: 'carry_out_shard_call' },
       { proname: 'has_no_writer' },
       { proname: 'held_floor' },
       { proname: 'held_floors' },
@@ -124,15 +120,9 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
       { proname: 'note_owner_of_merged' },
       { proname: 'note_owner_of_user' },
       { proname: 'owner_change_now' },
-      { proname: 'prepare_on_shard' },
       { proname: 'read_event_body' },
-      { proname: 'read_prepared' },
-      { proname: 'read_shards' },
-      { proname: 'read_together' },
       { proname: 'refuse_audit_change' },
       { proname: 'refuse_audit_deletion' },
-      { proname: 'skip_numbers' },
-      { proname: 'with_shards' },
     ]);
   } finally {
     await asking(databaseURL, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
@@ -147,7 +137,7 @@ test('a database in which our schema has no room is left as it was', async () =>
 
   // The connection can be used for something else.
   const pool = openPool(databaseURL, 1);
-  const db = await pool.take(0);
+  const db = await pool.take();
   await expect(migrate(db)).rejects.toMatchObject({ code: '42P07' });
   expect(await db.all('SELECT * FROM contact')).toEqual([]);
   db.release(false);
@@ -157,7 +147,7 @@ test('a database in which our schema has no room is left as it was', async () =>
 test('a connection that is lost in the middle is what is told, and nothing is half done', async () => {
   const databaseURL = await newDatabase();
   const [holder, pool] = [openPool(databaseURL, 1), openPool(databaseURL, 1)];
-  const [other, db] = [await holder.take(0), await pool.take(0)];
+  const [other, db] = [await holder.take(), await pool.take()];
   await other.script(`SELECT pg_advisory_lock(${lockKeys.migration})`);
   const { process } = await db.one<{ process: number }>('SELECT pg_backend_pid() AS process');
   const migrating = expect(migrate(db)).rejects.toMatchObject({ code: '57P01' });
@@ -187,8 +177,8 @@ test('the functions of the database take the locks that this program takes', asy
     await newMigratedDatabase(),
     `SELECT string_agg(prosrc, ' ') AS sources FROM pg_proc WHERE pronamespace = current_schema()::regnamespace`,
   );
-  const { structure, accounts, floors } = lockKeys;
-  expect(new Set(found?.sources.match(/\b\d{19}\b/g))).toEqual(new Set([structure, accounts, floors]));
+  const { accounts, floors } = lockKeys;
+  expect(new Set(found?.sources.match(/\b\d{19}\b/g))).toEqual(new Set([accounts, floors]));
   // A function looks locks up by the higher half of their keys.
   for (const key of [accounts, floors]) expect(found?.sources).toContain(`= ${BigInt(key) >> 32n}`);
 });

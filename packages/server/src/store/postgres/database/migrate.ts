@@ -1,6 +1,7 @@
 /** Migrates a database to the schema that this program knows. */
 import { newestOf, readMigrations } from '../../migrations.ts';
 import { StoreUnusable } from '../../unusable.ts';
+import { makeClusterFunctions } from './cluster-functions.ts';
 import {
   hasTable,
   inParallelLocally,
@@ -46,6 +47,7 @@ export const migrate = async (db: TakenConnection): Promise<void> => {
     for (const { number, sql } of readMigrations(folder)) {
       if (number > found) await db.script(`${sql}; INSERT INTO migration VALUES (${number}, now())`, 'unhurried');
     }
+    if (db.isSpread) await makeClusterFunctions(db);
     await db.commit();
   } catch (error) {
     await db.script('ROLLBACK').catch(() => {});

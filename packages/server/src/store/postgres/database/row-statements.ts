@@ -1,5 +1,9 @@
-/** Statements about rows that are sent as arrays, of one account or of several, and run on one PostgreSQL or on the shards of a cluster (sent-rows.ts). */
+/**
+ * Statements about rows that are sent as arrays. On one PostgreSQL the rows may be of several accounts. On a Citus cluster they are of one, and
+ * each table of the statement says `account = $1`, so that Citus sends it to the one shard.
+ */
 import { type ElementType, integers } from './arrays.ts';
+import type { AccountConnection, TakenConnection } from './connection.ts';
 
 type Column = readonly [name: string, type: ElementType];
 export type Columns = readonly Column[];
@@ -7,27 +11,15 @@ export type Columns = readonly Column[];
 export interface Parts {
   /** SQL for the sent rows, a FROM item named `given`: their `account`, and a column for each array. */
   readonly given: string;
-  /** SQL for how many rows are sent. */
-  readonly count: string;
-  /** Returns SQL for a table of accounts. */
-  readonly table: (name: string) => string;
+  /** Returns SQL for the condition that a row of a table, by its alias, has the account of a sent row. */
+  readonly ofAccount: (alias: string) => string;
 }
 
-/**
- * Returns the SQL of a statement. On a cluster it is a format of PostgreSQL's format(), and may be a part of WITH: it must not contain "%". One that is
- * sent with others must not begin with WITH.
- */
-type ToSQL = (parts: Parts) => string;
-
 export interface RowStatement {
-  readonly columns: Columns;
-  readonly toSQL: ToSQL;
-  /** For one PostgreSQL. */
+  /** For one PostgreSQL: $1 is the array of the rows' accounts. */
   readonly sql: string;
-  /** For a cluster: a text that Citus plans once. $1 is the account, not the account of each row. */
-  readonly one?: string | undefined;
-  /** Whether it may be planned once for all values: it finds rows by a unique key only. */
-  readonly isPrepared: boolean;
+  /** For a cluster: $1 is the account. */
+  readonly clusterSQL: string;
 }
 
 /** A statement and its rows: the account of each, and the columns in their order. */
@@ -37,41 +29,25 @@ export interface SentRows {
   readonly columns: readonly Buffer[];
 }
 
-export const arraysOf = ({ accounts, columns }: SentRows): Buffer[] => [
-  integers(accounts, (account) => account),
-  ...columns,
-];
-
-/** The columns of `given`. */
-const namesOf = (columns: Columns): string[] =>
-  ['account', ...columns.map(([name]) => name)].map((name) => `"${name}"`);
+const namesOf = (columns: Columns): string[] => columns.map(([name]) => `"${name}"`);
 
 /** With unnest() in the list of a SELECT: in FROM, PostgreSQL stores the elements of each array before it reads them. */
-export const givenBy = (columns: Columns, inRows: readonly string[], from = ''): string =>
-  `(SELECT ${namesOf(columns)
-    .map((name, nth) => `${inRows[nth]} AS ${name}`)
-    .join(', ')}${from}) AS given`;
+const givenHere = (columns: Columns): string =>
+  `(SELECT ${[
+    'unnest($1::integer[]) AS account',
+    ...columns.map(([name, type], nth) => `unnest($${nth + 2}::${type}[]) AS "${name}"`),
+  ].join(', ')}) AS given`;
 
-type Optional = Partial<Pick<RowStatement, 'one' | 'isPrepared'>>;
+/** With a table, because Citus would send an INSERT whose rows come from arrays only by way of the coordinator, and commit it in two phases. */
+const givenOnCluster = (columns: Columns): string => `
+  (SELECT p.account, sent.* FROM account_position p
+   CROSS JOIN unnest(${columns.map(([, type], nth) => `$${nth + 2}::${type}[]`).join(', ')}) AS sent (${namesOf(columns).join(', ')})
+   WHERE p.account = $1) AS given`;
 
 /** `columns` are names and types of the arrays after the accounts. */
-export const aboutRows = (
-  columns: Columns,
-  toSQL: ToSQL,
-  { one, isPrepared = false }: Optional = {},
-): RowStatement => ({
-  columns,
-  toSQL,
-  one,
-  isPrepared,
-  sql: toSQL({
-    given: givenBy(columns, [
-      'unnest($1::integer[])',
-      ...columns.map(([, type], nth) => `unnest($${nth + 2}::${type}[])`),
-    ]),
-    count: 'cardinality($1::integer[])',
-    table: (name) => `"${name}"`,
-  }),
+export const aboutRows = (columns: Columns, toSQL: (parts: Parts) => string): RowStatement => ({
+  sql: toSQL({ given: givenHere(columns), ofAccount: (alias) => `${alias}.account = given.account` }),
+  clusterSQL: toSQL({ given: givenOnCluster(columns), ofAccount: (alias) => `${alias}.account = $1` }),
 });
 
 interface Insertion {
@@ -83,18 +59,37 @@ interface Insertion {
 
 /** SQL that inserts the sent rows. */
 export const insertRows = (
-  { given, table }: Parts,
-  name: string,
+  { given }: Parts,
+  table: string,
   columns: Columns,
   { equal = {}, end = '' }: Insertion = {},
 ): string => {
-  const names = namesOf(columns);
+  const names = ['account', ...namesOf(columns)];
   const others = Object.keys(equal).map((column) => `"${column}"`);
-  // ON CONFLICT names the table by this alias: a shard has another name.
-  return `INSERT INTO ${table(name)} AS "${name}" (${[...names, ...others].join(', ')})
+  return `INSERT INTO "${table}" (${[...names, ...others].join(', ')})
     SELECT ${[...names, ...Object.values(equal)].join(', ')} FROM ${given} ${end}`;
 };
 
 /** Inserts the sent rows. */
-export const inserting = (name: string, columns: Columns, insertion?: Insertion): RowStatement =>
-  aboutRows(columns, (parts) => insertRows(parts, name, columns, insertion), { isPrepared: true });
+export const inserting = (table: string, columns: Columns, insertion?: Insertion): RowStatement =>
+  aboutRows(columns, (parts) => insertRows(parts, table, columns, insertion));
+
+/** A connection that says whether it is to a cluster. */
+export type SpreadConnection = AccountConnection & Pick<TakenConnection, 'isSpread'>;
+
+const toQuery = (
+  db: SpreadConnection,
+  { statement, accounts, columns }: SentRows,
+): [sql: string, values: readonly unknown[]] =>
+  db.isSpread
+    ? [statement.clusterSQL, [accounts[0], ...columns]]
+    : [statement.sql, [integers(accounts, (account) => account), ...columns]];
+
+/** Runs a statement about sent rows and returns what it returns. */
+export const readRows = <Row>(db: SpreadConnection, sent: SentRows): Promise<Row[]> =>
+  db.all<Row>(...toQuery(db, sent));
+
+/** Runs a statement about sent rows. */
+export const writeRows = async (db: SpreadConnection, sent: SentRows): Promise<void> => {
+  await db.run(...toQuery(db, sent));
+};

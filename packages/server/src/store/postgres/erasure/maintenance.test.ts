@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { createWorkFinder, startMaintenance } from './maintenance.ts';
+import { startMaintenance } from './maintenance.ts';
 
 /** A transaction that has, or has not, what one server has at a time. */
 const having = (mine: boolean) => ({ one: async () => ({ mine }) }) as unknown as Transaction;
@@ -57,57 +56,4 @@ test('while nothing is written, most checks are left out', async () => {
   maintenance.noteWrite();
   await expect.poll(() => search.mock.calls.length, { timeout: 5_000 }).toBe(2);
   await maintenance.close();
-});
-
-test('on a cluster, most queries are about accounts that this server has written, machine by machine, and some about all', async () => {
-  const withWork = new Set([3, 8]);
-  const away = new Set<number>();
-  let thaw = () => {};
-  const hanging = new Promise<void>((resolve) => {
-    thaw = resolve;
-  });
-  const slow = new Set<number>();
-  const asked: (readonly number[] | 'all')[] = [];
-  const machineOf = async (account: number) => account % 2;
-  const ask = async <Value>(account: number, work: (db: Connection) => Promise<Value>): Promise<Value> => {
-    if (account > 0 && away.has(await machineOf(account))) throw new Error('the machine is away');
-    if (account > 0 && slow.has(await machineOf(account))) await hanging;
-    return work({
-      async all(sql: string, [accounts]: [(readonly number[])?] = []) {
-        if (sql.includes('FROM erasure')) asked.push(accounts ?? 'all');
-        return [...withWork].filter((each) => accounts?.includes(each) ?? true).map((each) => ({ account: each }));
-      },
-    } as unknown as Connection);
-  };
-  const finder = createWorkFinder(ask, machineOf, 20);
-  expect(await finder.find()).toEqual([3, 8]);
-  withWork.delete(8);
-  finder.noteAccount(5);
-  expect(await finder.find()).toEqual([3]);
-  // What had work is asked again; what had none is not, until it is written.
-  expect(await finder.find()).toEqual([3]);
-  expect(asked.splice(0)).toEqual(['all', [3, 5], [8], [3]]);
-  // What a machine has that is away is asked again, beside those of the others.
-  away.add(1);
-  withWork.add(4);
-  finder.noteAccount(4);
-  expect(await finder.find()).toEqual([4]);
-  away.clear();
-  // What hangs is waited for a little, once, and asked about again when it has answered.
-  slow.add(1);
-  expect(await finder.find()).toEqual([4]);
-  withWork.delete(4);
-  expect(await finder.find()).toEqual([]);
-  slow.clear();
-  thaw();
-  await expect.poll(() => finder.find()).toEqual([3]);
-  withWork.delete(3);
-  while (!asked.includes('all')) expect(await finder.find()).toEqual([]);
-  expect(asked.splice(0)).toEqual([[4], [4], [4], [3], [3], [3], 'all']);
-  withWork.add(9);
-  for (let nth = 0; nth < 9; nth += 1) expect(await finder.find()).toEqual([]);
-  expect(await finder.find()).toEqual([9]);
-  const failing = createWorkFinder(async () => Promise.reject(new Error('the database is away')));
-  failing.noteAccount(4);
-  await expect(failing.find()).rejects.toThrow('away');
 });

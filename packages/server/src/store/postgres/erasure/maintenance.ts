@@ -1,7 +1,6 @@
 /** Work that is not urgent: deleting the events of erased contacts, indexing contacts. Any server does it, one at a time. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Connection, lockKeys } from '../database/connection.ts';
-import { byMachine, type MachineOf } from '../database/machines.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The pause between checks for work. */
@@ -14,84 +13,12 @@ const mostLeftOut = 9;
 const mostAccounts = 100;
 
 /** Returns accounts with such work. */
-const findWork = async (db: Connection): Promise<number[]> =>
+export const findWork = async (db: Connection): Promise<number[]> =>
   (
     await db.all<{ account: number }>(`
       (SELECT DISTINCT account FROM erasure WHERE NOT complete LIMIT ${mostAccounts})
       UNION (SELECT DISTINCT account FROM contact_changed LIMIT ${mostAccounts})`)
   ).map(({ account }) => account);
-
-/** Returns those of these accounts, of one machine of a cluster, that have such work. Asks only their shards. */
-const findWorkOf = async (db: Connection, accounts: readonly number[]): Promise<number[]> => {
-  const [erased, changed] = await Promise.all(
-    ['erasure WHERE NOT complete AND', 'contact_changed WHERE'].map((rows) =>
-      db.all<{ account: number }>(`SELECT DISTINCT account FROM ${rows} account = ANY ($1::integer[])`, [accounts]),
-    ),
-  );
-  return [...new Set([...(erased ?? []), ...(changed ?? [])].map(({ account }) => account))];
-};
-
-type Ask = <Value>(account: number, work: (db: Connection) => Promise<Value>) => Promise<Value>;
-
-/** How long a machine is waited for; the others' work goes on then. */
-const mostMilliseconds = 2_000;
-
-/**
- * Finds accounts with work. On a cluster, where a query about all accounts asks every shard, most queries are about the accounts for which
- * this server may have left work, machine by machine: other servers look for theirs, and each `mostLeftOut + 1`th query finds what one that has
- * ended has left. A machine that takes long is not asked again before it has answered.
- */
-export const createWorkFinder = (ask: Ask, machineOf?: MachineOf, patience = mostMilliseconds) => {
-  let noted = new Set<number>();
-  let sinceAll = mostLeftOut;
-  const underWay = new Set<number>();
-
-  const note = (accounts: readonly number[]): void => {
-    for (const account of accounts) noted.add(account);
-  };
-  /** Accounts that are found, or all of these after a failure, are asked about again in the next check. */
-  const askAbout = async (accounts: readonly number[], answer: () => Promise<readonly number[]>) => {
-    try {
-      const found = await answer();
-      note(found);
-      return found;
-    } catch (error) {
-      note(accounts);
-      throw error;
-    }
-  };
-  const askMachines = async (accounts: readonly number[], of: MachineOf): Promise<number[]> => {
-    const groups = await byMachine(accounts, of).catch((error: unknown) => {
-      note(accounts);
-      throw error;
-    });
-    const answers = [...groups].map(async ([machine, group]): Promise<readonly number[]> => {
-      if (underWay.has(machine)) {
-        note(group);
-        return [];
-      }
-      underWay.add(machine);
-      const answer = askAbout(group, () => ask(group[0], (db) => findWorkOf(db, group))).finally(() =>
-        underWay.delete(machine),
-      );
-      const nothing = wait(patience, [], { ref: false });
-      return Promise.race([answer, nothing]);
-    });
-    return (await Promise.allSettled(answers)).flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-  };
-
-  return {
-    noteAccount: (account: number): void => void noted.add(account),
-    async find(): Promise<readonly number[]> {
-      const accounts = [...noted];
-      noted = new Set();
-      sinceAll += 1;
-      if (machineOf && sinceAll <= mostLeftOut) return askMachines(accounts, machineOf);
-      sinceAll = 0;
-      return askAbout(accounts, () => ask(0, findWork));
-    },
-  };
-};
 
 interface Parts {
   readonly find: () => Promise<readonly number[]>;

@@ -3,8 +3,7 @@ import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
 import { type DayUnderWay, dayAt, hasDayToBegin } from '../../rules/received-day.ts';
 import { integers } from '../database/arrays.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { aboutRows } from '../database/row-statements.ts';
-import { type SpreadConnection, writeRows } from '../database/sent-rows.ts';
+import { aboutRows, type SpreadConnection, writeRows } from '../database/row-statements.ts';
 
 /** No account has begun these days yet: `prepareDay` (partitions.ts) comes first. */
 export class DaysMissing extends Error {
@@ -28,8 +27,8 @@ const beginning = aboutRows(
     ['day', 'integer'],
     ['clockDay', 'integer'],
   ],
-  ({ given, table }) =>
-    `UPDATE ${table('account_position')} AS p SET day = given.day, "clockDay" = given."clockDay" FROM ${given} WHERE p.account = given.account`,
+  ({ given, ofAccount }) => `
+    UPDATE account_position p SET day = given.day, "clockDay" = given."clockDay" FROM ${given} WHERE ${ofAccount('p')}`,
 );
 
 /**

@@ -9,8 +9,7 @@
 import { requestKeyName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
-import { aboutRows, insertRows, type SentRows } from '../database/row-statements.ts';
-import { readRows } from '../database/sent-rows.ts';
+import { aboutRows, insertRows, readRows } from '../database/row-statements.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 export interface SentEvent {
@@ -34,16 +33,15 @@ export interface RequestRow {
   readonly existed: boolean;
 }
 
-// Keys are returned in hexadecimal digits: on a cluster, rows come as JSON.
 const finding = aboutRows(
   [
     ['holder', 'bigint'],
     ['key', 'uuid'],
     ['since', 'integer'],
   ],
-  ({ given, table }) => `
+  ({ given, ofAccount }) => `
   SELECT encode(uuid_send(kept.key), 'hex') AS key
-  FROM ${given} JOIN ${table('event_repeat')} kept ON kept.account = given.account AND kept.holder = given.holder
+  FROM ${given} JOIN event_repeat kept ON ${ofAccount('kept')} AND kept.holder = given.holder
     AND kept.key = given.key AND kept.day >= given.since`,
 );
 const repeatColumns = [
@@ -52,32 +50,14 @@ const repeatColumns = [
   ['day', 'integer'],
 ] as const;
 // Returns the keys that were there already. Usually there are none: then the keys are only counted, and no row is returned.
-const remembering = aboutRows(
-  repeatColumns,
-  (parts) => {
-    const insert = insertRows(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
-    return `
+const remembering = aboutRows(repeatColumns, (parts) => {
+  const insert = insertRows(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
+  return `
   WITH kept AS (${insert})
   SELECT encode(string_agg(uuid_send(given.key), ''), 'hex') AS repeated FROM ${parts.given}
-  WHERE (SELECT count(*) FROM kept) < ${parts.count} AND given.key NOT IN (SELECT key FROM kept)
+  WHERE (SELECT count(*) FROM kept) < cardinality($2::bigint[]) AND given.key NOT IN (SELECT key FROM kept)
   HAVING count(*) > 0`;
-  },
-  { isPrepared: true },
-);
-
-// Returns a row for each key that was not there, if the day and the catalogues of its account are the given ones. Each change of an account's settings increases
-// `catalogues`, too (nextVersion in catalogues.ts). PL/pgSQL counts no rows of an EXECUTE of an INSERT without RETURNING.
-const storing = aboutRows(
-  [...repeatColumns, ['clockDay', 'integer'], ['version', 'bigint']],
-  (parts) =>
-    insertRows(parts, 'event_repeat', repeatColumns, {
-      end: `
-      WHERE (SELECT (p.day, p."clockDay", p.catalogues) = (given.day, given."clockDay", given.version)
-        FROM ${parts.table('account_position')} p WHERE p.account = given.account)
-      ON CONFLICT DO NOTHING RETURNING 1 AS stored`,
-    }),
-  { isPrepared: true },
-);
+});
 
 const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
 const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
@@ -87,10 +67,6 @@ const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
 /** All transactions insert in the same order, so that no two wait for each other. */
 const inOrder = (sent: readonly SentEvent[]) =>
   [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
-const keyColumns = (db: Transaction, ordered: readonly SentEvent[]) => [
-  ...columnsOf(ordered),
-  integers(ordered, ({ account }) => db.of(account).currentDay.day),
-];
 const toKey = (hexadecimal: string) => Buffer.from(hexadecimal, 'hex').toString('latin1');
 
 /** The repeats that a database may hold. */
@@ -107,7 +83,7 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
   const { eventKey, requestKey } = createIdempotencyKeys(secret);
 
   return {
-    /** Whether today's keys must be looked up with `find`, because `remember` and `storing` do not recognize all repeats. */
+    /** Whether today's keys must be looked up with `find`, because `remember` does not recognize all repeats. */
     mustAsk: withErased || withEither,
 
     requestKey,
@@ -149,26 +125,13 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
       const rows = await readRows<{ repeated: string }>(db, {
         statement: remembering,
         accounts: accountsOf(ordered),
-        columns: keyColumns(db, ordered),
+        columns: [...columnsOf(ordered), integers(ordered, ({ account }) => db.of(account).currentDay.day)],
       });
       const digits = 2 * keyBytes;
       const keys = new Set<string>();
       for (const { repeated } of rows)
         for (let at = 0; at < repeated.length; at += digits) keys.add(toKey(repeated.slice(at, at + digits)));
       return (event: SentEvent) => !keys.has(event.key);
-    },
-
-    /**
-     * Returns a statement that stores the keys, to be run in one command with others. It returns a row for each event that is new, if the state of its account is
-     * still that with which the transaction began.
-     */
-    storing(db: Transaction, sent: readonly SentEvent[]): SentRows {
-      const ordered = inOrder(sent);
-      const states = [
-        integers(ordered, ({ account }) => db.of(account).begun.clockDay),
-        bigints(ordered, ({ account }) => db.of(account).begun.version),
-      ];
-      return { statement: storing, accounts: accountsOf(ordered), columns: [...keyColumns(db, ordered), ...states] };
     },
 
     /** Returns the name under which a request is stored, hashed, once its contact is erased. */

@@ -7,7 +7,6 @@ import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { laptop, phone } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
 import type { Store } from '../../store.ts';
-import { walkingInOrder } from './event-order.ts';
 
 const batches = 64;
 const perBatch = { busy: 900, others: 100 };
@@ -114,15 +113,6 @@ test('a contact who had a user again and again: what lies in one group is read o
     expect(rows).toBeGreaterThanOrEqual(theirs.length);
     expect(rows).toBeLessThan(2 * 3 * rounds);
   }
-});
-
-test('reads on a cluster that are sent together have the same settings', async () => {
-  const [found] = await asking<{ settings: string[] }>(
-    databaseURL,
-    "SELECT proconfig AS settings FROM pg_proc WHERE proname = 'read_together'",
-  );
-  const settings = walkingInOrder.map((statement) => statement.replace('SET LOCAL ', '').replace(' = ', '='));
-  expect(found?.settings).toEqual(expect.arrayContaining(settings));
 });
 
 test('what is erased is read and deleted in order as well', async () => {

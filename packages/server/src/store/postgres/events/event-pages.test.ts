@@ -152,29 +152,18 @@ test.each([
   expect(read).toEqual(order === 'asc' ? expected : expected.toReversed());
 });
 
-test('a page has no event after the newest that may be read', async () => {
-  const getEvents = createEventPager(createContactFinder(Buffer.alloc(32)));
-  const { account } = site;
-  const { events } = await store.getEvents({ account, order: 'asc', limit: 1 });
-  const newest = (events[0]?.sequence as number) + 1_234;
-  const page = await readSnapshot(pool, 'settled', account, (db) =>
-    getEvents({ ...db, newest: Promise.resolve(newest) }, { account, order: 'desc', limit: 1 }),
-  );
-  expect(page.events.map(({ sequence }) => sequence)).toEqual([newest]);
-});
-
 test('prepares as many statements for attributes with a hundred merged entries as for one with two', async () => {
   const texts = new Set<string>();
   const read = async (sql: string) => {
     texts.add(sql);
     return [];
   };
-  const later = { all: read, one: async (sql: string) => ({ looked: await read(sql), reached: null }) };
+  const db = { all: read, one: async (sql: string) => ({ looked: await read(sql), reached: null }) };
   const range = { after: 0, through: 1, first: 0, last: 1 };
   for (let count = 2; count <= 100; count += 1) {
     const attrIDs = Array.from({ length: count }, (_, nth) => `attribute-${nth}`);
     const query = { account: site.account, order: 'asc', limit: 1, eventIDs: undefined, attrIDs } as const;
-    await look({ later } as unknown as Snapshot, query, { stretches: undefined }, range, 1);
+    await look(db as unknown as Snapshot, query, { stretches: undefined }, range, 1);
   }
   expect(texts.size).toBe(2);
 });

@@ -130,12 +130,11 @@ interface Step {
   readonly reached: number | null;
 }
 
-/** Up to so many events are wanted of a read that is sent with others: the result is small. */
-const mostTogether = 101;
 /**
  * Up to so many probes have a statement each if few events are wanted: for the newest 50 events of a contact with a user, one PostgreSQL took 0.2 ms less than
  * for one statement with LATERAL. Each of these statements returns as many events as are wanted.
  */
+const fewEvents = 101;
 const mostProbesApart = 4;
 
 /** Reads the next events of probes without filters. */
@@ -188,23 +187,21 @@ export const look = async (
   const { sql, sameOrder, values } = looking(probes, order);
   const valuesOf = (limit: number) => [query.account, after, through, first, last, limit, ...values];
   const fit = fitting(query, 7 + values.length);
-  const isSmall = wanted <= mostTogether;
-  const reads = isSmall ? db.later : db;
   if (fit.condition === '') {
     const rows =
-      isSmall && probes && probes.length <= mostProbesApart
-        ? await lookApart(reads, query, probes, range, wanted)
-        : await reads.all<StoredRow>(sql, valuesOf(wanted));
+      wanted <= fewEvents && probes && probes.length <= mostProbesApart
+        ? await lookApart(db, query, probes, range, wanted)
+        : await db.all<StoredRow>(sql, valuesOf(wanted));
     return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as StoredRow).sequence };
   }
   const [rows, { looked, reached }] = await Promise.all([
     // The limit is a parameter, because each different SQL text is prepared as a statement of its own.
-    reads.all<StoredRow>(
+    db.all<StoredRow>(
       `SELECT * FROM (${sql}) AS looked WHERE ${fit.condition}
        ORDER BY ${sameOrder} LIMIT $${7 + values.length + fit.values.length}`,
       [...valuesOf(lookedPerStep), ...fit.values, wanted],
     ),
-    reads.one<{ looked: number; reached: number }>(
+    db.one<{ looked: number; reached: number }>(
       `SELECT count(*) AS looked, ${order === 'ASC' ? 'max' : 'min'}(sequence) AS reached FROM (${sql}) AS looked`,
       valuesOf(lookedPerStep),
     ),
@@ -228,10 +225,10 @@ const createLooking = (db: Snapshot, query: WithIDs<EventQuery>, source: Source)
   return async (range: Range, wanted: number): Promise<Step & { readonly events: readonly KeptEvent[] }> => {
     const [{ rows, ...step }, known] = await Promise.all([
       look(db, query, source, range, wanted),
-      ofSource ?? (source.stretches && readErased(db.later, source.stretches)),
+      ofSource ?? (source.stretches && readErased(db, source.stretches)),
     ]);
     ofSource = known;
-    const isErased = known ?? (await readErased(db.later, rows));
+    const isErased = known ?? (await readErased(db, rows));
     return {
       ...step,
       events: rows
@@ -242,13 +239,6 @@ const createLooking = (db: Snapshot, query: WithIDs<EventQuery>, source: Source)
   };
 };
 
-/** Whether a page is likely to need only what `readBriefly` reads. A contact that is merged needs more. */
-export const mayBeBrief = ({ order, limit, userUUID, contactUUID, externalID, eventName }: EventQuery): boolean =>
-  order === 'desc' &&
-  limit < mostTogether &&
-  [userUUID, contactUUID, externalID].some((name) => name !== undefined) &&
-  eventName === undefined;
-
 export const createEventPager = (contacts: ContactFinder, { mostLooked, mostCharacters } = pageBounds) => {
   const sourceOf = createEventSources(contacts);
   const names = createEventNames();
@@ -256,23 +246,22 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
   return async (db: Snapshot, asked: EventQuery): Promise<EventPage> => {
     const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER } = asked;
     const ascending = order === 'asc';
-    const { together, later } = db;
     // Beyond the settled sequence, events may still be uncommitted: a client that continues from there would miss them.
     const sequences = sequencesOf(asked, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
-    const readingMerges = readMerges(together, account);
+    const readingMerges = readMerges(db, account);
     const [merges, query, version, source, allDays] = await Promise.all([
       readingMerges,
       readingMerges.then((merges) => resolveIDs(db, asked, merges)),
-      readVersion(together),
-      sourceOf(together, asked),
-      daysOf(together, { account, from, to, ...sequences }),
+      readVersion(db),
+      sourceOf(db, asked),
+      daysOf(db, { account, from, to, ...sequences }),
     ]);
     const entries = {
       merges: asked.asSent ? noMerges : merges,
-      namesOf: (eventIDs: readonly number[]) => names.read(later, version, eventIDs),
+      namesOf: (eventIDs: readonly number[]) => names.read(db, version, eventIDs),
     };
     const days = allDays.filter(({ day }) => day >= source.days.first && day <= source.days.last);
-    const ranges = rangesOf(days, { ...sequences, through: Math.min(sequences.through, await db.newest) });
+    const ranges = rangesOf(days, sequences);
     if (!ascending) ranges.reverse();
 
     const lookIn = createLooking(db, query, source);

@@ -13,8 +13,7 @@ import {
   readUserFacts,
   readUsers,
 } from '../contacts/owner-facts.ts';
-import { bytesFrom } from '../database/joined-reads.ts';
-import type { Snapshot } from '../transactions/transaction.ts';
+import type { AccountConnection } from '../database/connection.ts';
 import { readBody } from './event-body.ts';
 
 /** A row of the table `event`. */
@@ -23,13 +22,12 @@ export interface StoredRow extends Pick<KeptEvent, 'sequence' | 'eventTime' | 'a
   readonly holder: number;
   /** The user of an event that was logged with a contact too; otherwise null. */
   readonly user: number | null;
-  /** Text where a connection returns columns as JSON. */
-  readonly body: Buffer | string;
+  readonly body: Buffer;
 }
 
 /** Decodes a row. Names each property, because a spread takes three times as long, and a page has a thousand events. */
 export const toEvent = ({ holder, sequence, user, eventTime, account, day, eventID, body }: StoredRow): KeptEvent => {
-  const { receivedTime, timeReplaced, eventUUID, attributes } = readBody(bytesFrom(body), eventTime);
+  const { receivedTime, timeReplaced, eventUUID, attributes } = readBody(body, eventTime);
   return {
     sequence,
     day,
@@ -56,7 +54,7 @@ interface Entries {
 const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
 
 export const toStoredEvents = async (
-  { together, later }: Snapshot,
+  db: AccountConnection,
   events: readonly KeptEvent[],
   { merges, namesOf }: Entries,
   known: OwnerFacts,
@@ -67,8 +65,8 @@ export const toStoredEvents = async (
   // The owner of an event that was logged with a contact is that contact, whatever the user's statements are.
   const onlyNamed = usersOf(unknown.filter(({ contact }) => contact !== null));
   const [others, named, eventNames] = await Promise.all([
-    readUserFacts(together, usersOf(unknown.filter(({ contact }) => contact === null))),
-    onlyNamed.length === 0 ? [] : readUsers(later, numbersOf(onlyNamed)),
+    readUserFacts(db, usersOf(unknown.filter(({ contact }) => contact === null))),
+    onlyNamed.length === 0 ? [] : readUsers(db, numbersOf(onlyNamed)),
     namesOf(distinct(events.map(({ eventID }) => toKeptEventID(eventID, merges)))),
   ]);
   for (const { user, userUUID } of [...others.users, ...named]) userUUIDs.set(user, userUUID);
@@ -76,7 +74,7 @@ export const toStoredEvents = async (
     (user === null ? undefined : (known.statements.get(user) ?? others.statements.get(user))) ?? [];
   // Contacts are read only for the statements that decide about these events.
   const decided = events.map((event) => why(event, statementsOf(event)));
-  const contacts = await readChains(together, distinct(decided.flatMap(({ owner }) => owner ?? [])), known.contacts);
+  const contacts = await readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? [])), known.contacts);
   const claimIDs = new Map(
     decided.flatMap(({ statement }) => {
       const { claim, claimID } = (statement ?? {}) as Partial<ClaimedStatement>;

@@ -12,9 +12,7 @@ import { insertStatement } from '../contacts/links.ts';
 import { statementsOf } from '../contacts/statements.ts';
 import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
-import { Overtaken } from '../database/connection.ts';
-import { inserting, type SentRows } from '../database/row-statements.ts';
-import { writeIfAllReturned, writeRows } from '../database/sent-rows.ts';
+import { inserting, type SentRows, writeRows } from '../database/row-statements.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -27,8 +25,6 @@ interface EventParts {
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;
   readonly dedup: Dedup;
-  /** Receives each account for which a commit has left work that is not urgent (maintenance.ts). */
-  readonly noteWork: (account: number) => void;
 }
 
 /** The user and contact that an event is logged with. */
@@ -124,20 +120,7 @@ const insertingEvents = inserting('event', [
   ['day', 'integer'],
 ]);
 
-/** How many transactions of this server store the keys of repeats before the events, after one that met a repeat. */
-const carefulAfterRepeat = 100;
-/**
- * How many transactions of this server read the states of their accounts, after one that ran again because it had not read them: a state had changed, or it had an
- * event that was refused or sent twice, or a new ID.
- */
-const readingAfterNeed = 100;
-
-export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }: EventParts) => {
-  let carefulLeft = 0;
-  let readingLeft = 0;
-  /** Batches of transactions that stored fewer keys than they have events. They store the keys first when they run again. */
-  const keysFirst = new WeakSet<EventBatch>();
-
+export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
   /**
    * Looks up the contacts and claims that events of an account name. Returns a function that resolves an event that names one, or returns
    * its Refusal.
@@ -252,7 +235,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
       const { batch, event } = entry;
       entry.refusal = refusalBy(() => checks.check(batch.account, batch.browser, event));
       const since = entry.user?.since ?? 0;
-      // `remember` and `writeNew` recognize repeats of today. A refused event never gets there, so its repeats are looked up now.
+      // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
       const { day } = db.of(batch.account).currentDay;
       if (entry.sent && (since < day || entry.refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
     }
@@ -291,7 +274,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     entries: readonly Entry[],
     sequences: readonly number[],
     idsOf: (account: number) => ListedIDs,
-  ): [SentRows, ...SentRows[]] => {
+  ): SentRows[] => {
     const days = entries.map((entry) => db.of(accountOf(entry)).currentDay.day);
     const stored = entries.map(({ batch, event }) => {
       const { eventID, attributes } = toStoredKind(idsOf(batch.account), event);
@@ -354,60 +337,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
   const mayHaveNewID = ({ batch, event }: Entry, checks: EventChecks) =>
     checks.mayBeNew(batch.account, batch.browser, event);
 
-  /**
-   * Whether a transaction may assume that all its events are new, and store their keys with them. On a cluster this saves one of three commands. Events
-   * with contacts or new IDs are excluded: their rows would be locked before the keys, but `remember` locks the keys first.
-   */
-  const mayAssumeNew = (db: Transaction, entries: readonly Entry[], checks: EventChecks): boolean =>
-    db.isSpread &&
-    !entries.some((entry) => entry.contact !== null || mayHaveNewID(entry, checks) || keysFirst.has(entry.batch));
-
-  /**
-   * Returns how a transaction of these batches begins. It assumes the states that are remembered, unless one of the last transactions could not. Sequences are
-   * drawn at once if all users are known, because otherwise they must be drawn later. Counts the transactions.
-   */
-  const beginningOf = (batches: readonly EventBatch[]) => {
-    const changesOwners = batches.some(({ events }) => events.some(namesContact));
-    const assumesStates = !changesOwners && carefulLeft === 0 && readingLeft === 0;
-    if (readingLeft > 0) readingLeft -= 1;
-    const countSequences = () => {
-      const areKnown = batches.every(({ account, events }) =>
-        events.every(({ userUUID }) => userUUID !== null && users.known({ account, userUUID })),
-      );
-      return areKnown ? batches.reduce((sum, { events }) => sum + events.length, 0) : 0;
-    };
-    return { changesOwners, assumesStates, countSequences };
-  };
-
-  /** Ends an attempt with states that are assumed. */
-  const requireStates = (db: Transaction): void => {
-    if (!db.areAssumed) return;
-    readingLeft = readingAfterNeed;
-    throw new Overtaken();
-  };
-
-  /** Returns whether a transaction that may assume this must store the keys first nevertheless, and counts it if so. */
-  const takeCareful = (): boolean => {
-    if (carefulLeft === 0) return false;
-    carefulLeft -= 1;
-    return true;
-  };
-
-  /** If an event is a repeat, or an account's state is no longer the one that this transaction began with, the transaction must run again. */
-  const writeNew = async (
-    db: Transaction,
-    entries: readonly Entry[],
-    rows: readonly [SentRows, ...SentRows[]],
-  ): Promise<void> => {
-    if (await writeIfAllReturned(db, ...rows, dedup.storing(db, entries.map(sentOf)))) return;
-    for (const { batch } of entries) keysFirst.add(batch);
-    requireStates(db);
-    throw new Overtaken();
-  };
-
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
-    const assumesNew = mayAssumeNew(db, entries, checks) && !takeCareful();
-    if (!assumesNew) requireStates(db);
     const sought = soughtUsers(entries);
     note(entries, await users.create(db, sought, { time, withEvent: true }));
     const both = entries.filter(isOfBoth);
@@ -426,23 +356,17 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     ]);
     const links = await findLinks(db, both);
     // Another transaction may have held the row of a user that this one locks: the user's events get sequences that are drawn after that.
-    const locksRows =
-      !assumesNew || sought.length > 0 || seenNow.length > 0 || entries.some(({ named }) => named !== null);
     const [isNew, drawn] = await Promise.all([
-      assumesNew ? () => true : dedup.remember(db, entries.map(sentOf)),
-      locksRows || db.sequences.length < entries.length ? drawSequences(db, entries.length + links.size) : db.sequences,
+      dedup.remember(db, entries.map(sentOf)),
+      drawSequences(db, entries.length + links.size),
     ]);
 
     const listing = users.listChanged(db, seenNow, drawn[0] as number);
-    db.whenCommitted(() => {
-      for (const { account } of seenNow) noteWork(account);
-    });
     const news = entries.filter((entry) => {
       const isKept = isNew(sentOf(entry));
       entry.outcome = isKept ? kept : duplicate;
       return isKept;
     });
-    if (db.isSpread && news.length < entries.length) carefulLeft = carefulAfterRepeat;
     if (news.length === 0) return listing;
     const rest = drawn.values();
     const next = () => rest.next().value as number;
@@ -462,14 +386,11 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
       ...linking,
       ...ofContacts.flatMap(([account, group]) => noteContacts(db.of(account), group)),
     ];
-    db.whenCommitted(() => {
-      for (const [account] of ofContacts) noteWork(account);
-    });
     const unlisted = news.filter((entry) => mayHaveNewID(entry, checks));
     // Without new IDs, all statements are sent at once.
     const [idsOf] = unlisted.length === 0 ? [checks.idsOf] : await Promise.all([list(db, unlisted, checks), ...noted]);
     const rows = toRows(db, news, sequences, idsOf);
-    await Promise.all([...noted, assumesNew ? writeNew(db, entries, rows) : writeRows(db, ...rows)]);
+    await Promise.all([...noted, ...rows.map((each) => writeRows(db, each))]);
   };
 
   /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */
@@ -480,11 +401,9 @@ export const createEventWriter = ({ users, catalogues, finder, dedup, noteWork }
     const all = lists.flat();
     const checks = await examine(db, all);
     const left = all.filter(({ outcome }) => outcome === undefined);
-    // Nothing is stored of the others, so nothing would find out that a state has changed.
-    if (left.length < all.length) requireStates(db);
     if (left.length > 0) await keep(db, left, checks, time);
     return lists.map((entries) => entries.map(({ outcome }) => outcome as EventOutcome));
   };
 
-  return { keepEvents, beginningOf };
+  return keepEvents;
 };

@@ -4,8 +4,7 @@
  */
 import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
 import { bigints } from '../database/arrays.ts';
-import { inserting, type SentRows } from '../database/row-statements.ts';
-import { writeRows } from '../database/sent-rows.ts';
+import { inserting, type SentRows, writeRows } from '../database/row-statements.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 /** The slot of deleted events: its counts are negative. */
@@ -84,5 +83,5 @@ export const takeFromRollups = async (db: Transaction, events: readonly CountedE
     })),
     days: days.map((sum) => ({ ...sum, ...unchanged, count: -sum.count })),
   });
-  await writeRows(db, ...rows);
+  await Promise.all(rows.map((each) => writeRows(db, each)));
 };

@@ -9,8 +9,7 @@ import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { usersOf } from '../contacts/statements.ts';
 import { bigints } from '../database/arrays.ts';
 import { type AccountConnection, lockKeys, Overtaken } from '../database/connection.ts';
-import { aboutRows } from '../database/row-statements.ts';
-import { type SpreadConnection, writeRows } from '../database/sent-rows.ts';
+import { aboutRows, type SpreadConnection, writeRows } from '../database/row-statements.ts';
 
 /** Of one account. */
 export const holdingUsers =

@@ -17,7 +17,7 @@
  * of a transaction only after others see its commit (CommitTransaction in xact.c: ProcArrayEndTransaction comes before
  * ResourceOwnerRelease). The snapshot was taken later still: it shows s, or s was rolled back.
  *
- * A sequence must not go back for that. On a cluster, it may after a crash of the coordinator, and then skips numbers: see 0039-numbers-after-a-crash.sql.
+ * A sequence must not go back for that. On a cluster, it may after a crash of the coordinator, and then skips numbers: see cluster-functions.ts.
  *
  * Contacts, refused requests and changes of owners are listed by numbers of their own, which are drawn and committed likewise. Their writers hold a
  * floor like all others. The floor does not limit these numbers, so a reader waits for all transactions that hold one:
@@ -44,42 +44,26 @@ export interface AccountState extends DayUnderWay, CatalogueSettings, Pick<Liste
   readonly version: number;
 }
 
-/** The state of an account when a transaction begins; on a cluster, also the shard of `account_position` that has it. */
-type BegunState = AccountState & { readonly shard?: number };
-
 export const stateSQL =
   'SELECT account, day, "clockDay", catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account_position';
 
 /** How a transaction begins. */
 export interface Beginning {
   readonly mode: 'beside others' | 'alone';
-  /** Whether it may change owners of events (owner-feed.ts). On a cluster, such a change fails otherwise. */
-  readonly changesOwners: boolean;
   /** How long it waits for a lock, if not as long as others. */
   readonly patienceMilliseconds?: number | undefined;
-  /** For a cluster: states of accounts that need not be read, because the transaction will find out whether they are still the same. */
-  readonly assumed?: ReadonlyMap<number, AccountState> | undefined;
-  /** For a cluster: how many sequences to draw. */
-  readonly sequences?: number | undefined;
 }
 
-export interface BegunWriting {
-  /** The states that were read, and those that are assumed. An account that is gone has none, unless it is assumed. */
-  readonly states: ReadonlyMap<number, BegunState>;
-  /** Ascending, and greater than all that were drawn before the transaction began. */
-  readonly sequences: readonly number[];
-}
+/** The states of accounts, by account. One that is gone has none. */
+export type AccountStates = ReadonlyMap<number, AccountState>;
 
 type Begun = Pick<TakenConnection, 'isSpread' | 'script' | 'all'>;
-
-const byAccount = (states: readonly BegunState[]): ReadonlyMap<number, BegunState> =>
-  new Map(states.map((state) => [state.account, state]));
 
 const beginHere = async (
   db: Begun,
   { mode, patienceMilliseconds }: Beginning,
   accounts: readonly number[],
-): Promise<BegunWriting> => {
+): Promise<AccountState[]> => {
   const patience = patienceMilliseconds === undefined ? '' : `SET LOCAL lock_timeout = ${patienceMilliseconds};`;
   const take = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
   const locks = accounts.map((account) => `${take}(${BigInt(lockKeys.accounts) + BigInt(account)})`);
@@ -89,61 +73,37 @@ const beginHere = async (
       ${patience}
       SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}), ${locks.join(', ')};
       SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order`),
-    db.all<BegunState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [integers(accounts, (account) => account)]),
+    db.all<AccountState>(`${stateSQL} WHERE account = ANY ($1::integer[])`, [integers(accounts, (account) => account)]),
   ]);
-  return { states: byAccount(states), sequences: [] };
+  return states;
 };
 
-/** A state as begin_on_shards writes it. */
-const toState = (text: string): AccountState => {
-  const [account, day, clockDay, version, strict, browserCatalogue, nextEventID] = text.split(' ');
-  return {
-    account: Number(account),
-    day: Number(day),
-    clockDay: Number(clockDay),
-    version: Number(version),
-    strict: strict === 't',
-    browserCatalogue: browserCatalogue === 't',
-    nextEventID: Number(nextEventID),
-  };
-};
-
-const toNumbers = (text: string | null): number[] => (text ? text.split(' ').map(Number) : []);
-
-/** On a cluster, the accounts are on one machine, and the transaction takes its locks there too. */
-const beginOnWorker = async (
+/** On a cluster, a transaction has one account. */
+const beginOnCluster = async (
   db: Begun,
-  { mode, changesOwners, patienceMilliseconds, assumed, sequences: count = 0 }: Beginning,
-  accounts: readonly number[],
-): Promise<BegunWriting> => {
+  { mode, patienceMilliseconds }: Beginning,
+  [account, ...others]: readonly number[],
+): Promise<AccountState[]> => {
+  if (others.length > 0) throw new Error('a transaction on a cluster has one account');
   const patience = patienceMilliseconds === undefined ? null : `${patienceMilliseconds}ms`;
-  const unknown = accounts.filter((account) => !assumed?.has(account));
-  const [, [begun]] = await Promise.all([
+  const [, states] = await Promise.all([
     db.script('BEGIN'),
-    db.all<{ shards: string; states: string | null; sequences: string | null }>(
-      'SELECT * FROM begin_writing($1, $2, $3, $4, $5, $6)',
-      [accounts, unknown, mode === 'alone', changesOwners, patience, count],
-    ),
+    db.all<AccountState>('SELECT * FROM begin_writing($1, $2, $3)', [account, mode === 'alone', patience]),
   ]);
-  const { shards, states, sequences } = begun as NonNullable<typeof begun>;
-  const shardOf = new Map(toNumbers(shards).map((shard, nth) => [accounts[nth], shard]));
-  const read = states ? states.split(',').map(toState) : [];
-  const all = [...(assumed?.values() ?? []), ...read];
-  return {
-    states: byAccount(all.map((state) => ({ ...state, shard: shardOf.get(state.account) as number }))),
-    sequences: toNumbers(sequences),
-  };
+  return states;
 };
 
 /** Begins a transaction that writes rows of these accounts, beside others or while no other writes them. */
-export const beginWriting = (db: Begun, beginning: Beginning, accounts: readonly number[]): Promise<BegunWriting> => {
-  const begin = db.isSpread ? beginOnWorker : beginHere;
+export const beginWriting = async (
+  db: Begun,
+  beginning: Beginning,
+  accounts: readonly number[],
+): Promise<AccountStates> => {
+  const begin = db.isSpread ? beginOnCluster : beginHere;
   // Ascending, so that no two transactions wait for each other.
-  return begin(
-    db,
-    beginning,
-    [...accounts].sort((a, b) => a - b),
-  );
+  const ascending = [...accounts].sort((a, b) => a - b);
+  const states = await begin(db, beginning, ascending);
+  return new Map(states.map((state) => [state.account, state]));
 };
 
 /** Draws numbers from a PostgreSQL sequence; they are ascending, and greater than all drawn before. */
@@ -158,7 +118,7 @@ export const drawNumbers = async (
     `SELECT string_agg(nextval('${numbers}')::text, ' ') AS drawn FROM generate_series(1, $1)`,
     [count],
   );
-  return toNumbers(drawn);
+  return drawn.split(' ').map(Number);
 };
 
 export const drawSequences = (db: Connection, count: number): Promise<number[]> =>
@@ -180,7 +140,7 @@ export interface Settled {
 }
 
 /** Returns the last sequence that was drawn. */
-export const readLast = async (db: Pick<Connection, 'one'>): Promise<number> =>
+const readLast = async (db: Pick<Connection, 'one'>): Promise<number> =>
   (await db.one<{ last: number }>('SELECT last_value AS last FROM event_order')).last;
 
 type Reads = Pick<Connection, 'one' | 'get'>;

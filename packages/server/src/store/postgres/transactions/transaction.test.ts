@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
+import { newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day, nextStart } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../shared/refusal.ts';
@@ -7,14 +7,14 @@ import { openStore } from '../../open.ts';
 import type { Store } from '../../store.ts';
 import { type ConnectionPool, lockKeys, openPool } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
-import { readBriefly, readOnce, readSnapshot, write } from './transaction.ts';
+import { readOnce, readSnapshot, write } from './transaction.ts';
 
 let databaseURL: string;
 let pool: ConnectionPool;
 beforeAll(async () => {
   databaseURL = await newMigratedDatabase();
   pool = openPool(databaseURL, 4);
-  const db = await pool.take(0);
+  const db = await pool.take();
   await migrate(db);
   await db.script('CREATE TABLE thing (name text PRIMARY KEY, count integer NOT NULL)');
   await db.script("INSERT INTO thing VALUES ('one', 0), ('other', 0)");
@@ -92,7 +92,7 @@ describe('a transaction', () => {
 
     test('is refused soon when one of several accounts is held, and has begun it for the others', async () => {
       const [held, ...others] = accounts as [number, ...number[]];
-      const holder = await pool.take(0);
+      const holder = await pool.take();
       await holder.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(held)})`);
       await expect(writeOn(4, ...accounts)).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
       expect(await daysOn()).toEqual([3, 4, 4, 4]);
@@ -106,7 +106,7 @@ describe('a transaction', () => {
     });
 
     test('waits for no more than two accounts that are held', async () => {
-      const holder = await pool.take(0);
+      const holder = await pool.take();
       const locks = accounts.map((held) => `pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(held)})`);
       await holder.script(`BEGIN; SELECT ${locks.join(', ')}`);
       const taking = vi.spyOn(pool, 'take');
@@ -282,44 +282,6 @@ test('a connection on which a read did not end well is not used again', async ()
   expect(await readSnapshot(single, 'now', 0, (db) => db.one(process))).toEqual(second);
   expect(second).not.toEqual(first);
   await single.close();
-});
-
-describe('reads outside of a transaction', () => {
-  test('have a limit: the last sequence that was drawn before', async () => {
-    const [drawn] = await asking<{ last: string }>(databaseURL, "SELECT nextval('event_order') AS last");
-    const newest = await readBriefly(pool, 0, (db) => db.newest, []);
-    expect(newest).toBe(Number(drawn?.last));
-  });
-
-  test('begin again in one snapshot if a read is sent by itself', async () => {
-    const isolation = "SELECT current_setting('transaction_isolation') AS isolation";
-    let times = 0;
-    const found = await readBriefly(
-      pool,
-      0,
-      (db) => {
-        times += 1;
-        return db.one<{ isolation: string }>(isolation);
-      },
-      [],
-    );
-    expect([found, times]).toEqual([{ isolation: 'repeatable read' }, 2]);
-  });
-
-  test('are refused once, by the Refusal of their work', async () => {
-    let times = 0;
-    const refused = readBriefly(
-      pool,
-      0,
-      async () => {
-        times += 1;
-        throw new Refusal('unknown_contact', { field: 'contactUUID' });
-      },
-      [],
-    );
-    await expect(refused).rejects.toMatchObject({ code: 'unknown_contact' });
-    expect(times).toBe(1);
-  });
 });
 
 test('a database that is not there is a mistake of the settings: nobody is told to try later', async () => {
