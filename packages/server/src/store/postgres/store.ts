@@ -2,7 +2,14 @@
 import { Refusal } from '../../shared/refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
-import type { AuditedName } from '../rules/accounts/audit.ts';
+import {
+  mapOperations,
+  type SharedRead,
+  type SharedWrite,
+  sharedReads,
+  sharedWrites,
+} from '../operations/operations.ts';
+import { type AuditedName, isAudited } from '../rules/accounts/audit.ts';
 import type {
   EventBatch,
   EventOutcome,
@@ -26,36 +33,7 @@ import {
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
 import { deleteEnded } from './accounts/ended.ts';
-import {
-  findInvitation,
-  findMembers,
-  inviteMember,
-  joinMember,
-  listMembers,
-  noteKnownNetwork,
-  removeMember,
-  updateMember,
-} from './accounts/members.ts';
-import {
-  addPasskey,
-  findPasskey,
-  getChallengeKey,
-  listPasskeys,
-  removePasskey,
-  usePasskey,
-} from './accounts/passkeys.ts';
 import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
-import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
-import {
-  createShareLink,
-  findShareLink,
-  listShareLinks,
-  noteShareLinkUse,
-  revokeShareLink,
-} from './accounts/share-links.ts';
-import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
-import { noteUnknownProxy, readUnknownProxy } from './accounts/unknown-proxy.ts';
-import { deleteView, listViews, saveView } from './accounts/views.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
@@ -83,6 +61,7 @@ import { feedContacts } from './feed/contact-feed.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import { namePeople } from './feed/people-names.ts';
+import { runOperation } from './transactions/operations.ts';
 import {
   type Moment,
   readOnce,
@@ -198,6 +177,16 @@ const createWrites = (repeats: StoredRepeats) => {
   };
 };
 
+/** Writes after which this server must not use what it has cached of tokens. */
+const changeAccess: ReadonlySet<string> = new Set<SharedWrite>([
+  'createToken',
+  'revokeToken',
+  'inviteMember',
+  'joinMember',
+  'updateMember',
+  'removeMember',
+]);
+
 /** Returns the account of a request, which may be its number. */
 const accountOf = (request: unknown): number => {
   if (typeof request === 'number') return request;
@@ -296,6 +285,17 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
       return value;
     };
 
+  const sharedStore = {
+    ...mapOperations<SharedRead, Pick<Store, SharedRead>>(sharedReads, (operation) =>
+      readingOnce((db, request: never) => runOperation(db, operation(request))),
+    ),
+    ...mapOperations<SharedWrite, Pick<Store, SharedWrite>>(sharedWrites, (operation, name) => {
+      const work = (db: Transaction, request: never) => runOperation(db, operation(request));
+      const write = isAudited(name) ? audited(name, besideOthers, work as never) : besideOthers(work);
+      return changeAccess.has(name) ? changingAccess(write) : write;
+    }),
+  };
+
   const maintenance =
     role === 'server'
       ? startMaintenance({
@@ -318,31 +318,13 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   const erase = audited('eraseContact', besideOthers, writes.eraseContact);
 
   return {
+    ...sharedStore,
     createAccount: changingAccess(audited('createAccount', besideOthers, writes.createAccount)),
     updateAccount: changingAccess(audited('updateAccount', besideOthers, writes.updateAccount)),
     mergeEntry: audited('mergeEntry', besideOthers, writes.mergeEntry),
     unmergeEntry: audited('unmergeEntry', besideOthers, writes.unmergeEntry),
     deleteAccount: changingAccess(audited('deleteAccount', besideOthers, writes.deleteAccount)),
-    createToken: changingAccess(audited('createToken', besideOthers, createToken)),
-    revokeToken: changingAccess(audited('revokeToken', besideOthers, revokeToken)),
-    inviteMember: changingAccess(audited('inviteMember', besideOthers, inviteMember)),
-    joinMember: changingAccess(audited('joinMember', besideOthers, joinMember)),
-    noteKnownNetwork: besideOthers(noteKnownNetwork),
-    updateMember: changingAccess(audited('updateMember', besideOthers, updateMember)),
-    removeMember: changingAccess(audited('removeMember', besideOthers, removeMember)),
-    addPasskey: audited('addPasskey', besideOthers, addPasskey),
-    removePasskey: audited('removePasskey', besideOthers, removePasskey),
-    usePasskey: besideOthers(usePasskey),
-    noteTokenUses: besideOthers(noteTokenUses),
-    saveSegment: besideOthers(saveSegment),
-    deleteSegment: besideOthers(deleteSegment),
-    saveView: besideOthers(saveView),
-    deleteView: besideOthers(deleteView),
-    createShareLink: audited('createShareLink', besideOthers, createShareLink),
-    revokeShareLink: audited('revokeShareLink', besideOthers, revokeShareLink),
-    noteShareLinkUse: besideOthers(noteShareLinkUse),
     deleteEnded: besideOthers(deleteEnded),
-    noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [
       ...(userUUID === null ? [] : [`user ${account} ${userUUID}`]),
@@ -380,23 +362,10 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     findAccess: (tokenHash, time = Date.now()) => admitted(tokenHash, () => access.findAccess(tokenHash, time)),
     wasMade: (tokenHash) => admitted(tokenHash, () => access.wasMade(tokenHash)),
     findAccount: readingOnce(findAccount),
-    findProofKeys: readingOnce(findProofKeys),
-    listTokens: readingOnce(listTokens),
-    findInvitation: readingOnce(findInvitation),
-    findMembers: readingOnce(findMembers),
-    listMembers: readingOnce(listMembers),
-    getChallengeKey: () => readingOnce(getChallengeKey)(undefined),
-    listPasskeys: readingOnce(listPasskeys),
-    findPasskey: readingOnce(findPasskey),
-    findUnknownProxy: () => readingOnce(readUnknownProxy)(undefined),
     listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
     listCatalogue: readingOnce((db, { account, kind }) => listCatalogue(db, account, kind)),
-    listSegments: readingOnce(listSegments),
-    listViews: readingOnce(listViews),
-    listShareLinks: readingOnce(listShareLinks),
-    findShareLink: readingOnce(findShareLink),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
     searchContact: reading(searchContact, ({ externalID, address }) =>

@@ -1,5 +1,12 @@
 /** Assembles what carries out every call: the same on a thread of its own, in memory, and beside a running server. */
 import { Refusal } from '../../shared/refusal.ts';
+import {
+  mapOperations,
+  type SharedRead,
+  type SharedWrite,
+  sharedReads,
+  sharedWrites,
+} from '../operations/operations.ts';
 import { usesOfContact } from '../rules/accounts/catalogue-rules.ts';
 import { newKeysOf } from '../rules/contact-keys.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
@@ -8,16 +15,9 @@ import { createAccountReader, createAccountWriter } from './accounts/accounts.ts
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { createEndedWriter } from './accounts/ended.ts';
-import { createMemberReader, createMemberWriter } from './accounts/members.ts';
-import { createPasskeyReader, createPasskeyWriter } from './accounts/passkeys.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
-import { createSegmentReader, createSegmentWriter } from './accounts/segments.ts';
-import { createShareLinkReader, createShareLinkWriter } from './accounts/share-links.ts';
-import { createTokenReader, createTokenWriter } from './accounts/tokens.ts';
-import { createUnknownProxyWriter, readUnknownProxy } from './accounts/unknown-proxy.ts';
-import { createViewReader, createViewWriter } from './accounts/views.ts';
 import type { Arrangement } from './arrangement.ts';
-import { type Call, carryOut, type Reads } from './calls.ts';
+import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
 import { createClaimWriter } from './contacts/claims.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactIndex } from './contacts/contact-index.ts';
@@ -46,8 +46,16 @@ import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
 import { createReads } from './transactions/chunked-reads.ts';
+import { createOperationRunner, type OperationRunner } from './transactions/operations.ts';
 import { createSequencer } from './transactions/sequencer.ts';
 import { createTransactions, type Outcome } from './transactions/transaction.ts';
+
+/** The operations that are written once, as functions that run them. */
+const sharedBy = <Mapped>(
+  runOperation: OperationRunner,
+  operations: typeof sharedReads | typeof sharedWrites,
+): Mapped =>
+  mapOperations(operations as typeof sharedReads, (operation) => (request: never) => runOperation(operation(request)));
 
 export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
@@ -81,8 +89,6 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     log,
     detaching,
   };
-  const tokens = createTokenWriter(db);
-  const { replacePasskeys, ...passkeys } = createPasskeyWriter(db);
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
   const deleteAccount = createAccountDeletion(db, { erasures, users, catalogues });
 
@@ -107,21 +113,14 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   };
 
   const { link: _, ...linkOperations } = links;
-  const { checkMaker: _maker, revokeMadeBy: _revoke, ...tokenOperations } = tokens;
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
-    ...createAccountWriter(db, { ...parts, tokens }),
+    ...sharedBy<Pick<Writes, SharedWrite>>(createOperationRunner(db), sharedWrites),
+    ...createAccountWriter(db, parts),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
     deleteAccount,
-    ...tokenOperations,
-    ...createMemberWriter(db, { tokens, passkeys: { replacePasskeys } }),
-    ...passkeys,
-    ...createSegmentWriter(db),
-    ...createViewWriter(db),
-    ...createShareLinkWriter(db, tokens),
     ...createEndedWriter(db),
-    ...createUnknownProxyWriter(db),
     recordAudit,
     logEvents,
     createContact,
@@ -233,18 +232,11 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
 export type WriteEngine = ReturnType<typeof createWriteEngine>;
 
 export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
-  const tokens = createTokenReader(db);
   // One for both, since it holds the newest events in memory.
   const log = createEventLogReader(db);
   const operations = {
-    ...createAccountReader(db, tokens),
-    listTokens: tokens.listTokens,
-    findProofKeys: tokens.findProofKeys,
-    ...createMemberReader(db),
-    ...createPasskeyReader(db),
-    ...createSegmentReader(db),
-    ...createViewReader(db),
-    ...createShareLinkReader(db),
+    ...sharedBy<Pick<Reads, SharedRead>>(createOperationRunner(db), sharedReads),
+    ...createAccountReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),
     getEvents: createEventPager(db, { log, mostBetween: eventsPerSegment }),
@@ -254,7 +246,6 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     feedContacts: createContactFeed(db),
     namePeople: createPeopleNames(db),
     ...createRefusedReader(db),
-    findUnknownProxy: () => readUnknownProxy(db),
     check() {
       db.pragma('user_version');
     },

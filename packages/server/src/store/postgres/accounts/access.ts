@@ -10,11 +10,6 @@ import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-export const accessChannel = 'firsthand_access';
-
-/** Must be called in each transaction that changes what an existing token may act for. A new token is in no cache. */
-export const notifyAccess = (db: Connection) => db.run(`SELECT pg_notify('${accessChannel}', '')`);
-
 /** The size of the cache. Unknown tokens are not cached. */
 const mostRemembered = 10_000;
 

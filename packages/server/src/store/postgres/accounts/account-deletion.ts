@@ -1,9 +1,10 @@
 /** Deletes accounts, some rows in each transaction. */
 import { Refusal } from '../../../shared/refusal.ts';
+import { notifyAccess } from '../../operations/tokens.ts';
 import { restOfPause } from '../../rules/accounts/account-deletion.ts';
 import type { AccountDeletion, RequestOf } from '../../store.ts';
+import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { notifyAccess } from './access.ts';
 
 interface DeletionParts {
   /** Deletes up to `most` events of an account. Returns how many. */
@@ -50,7 +51,7 @@ export const createAccountDeletion = ({ deleteEventsOf }: DeletionParts) => {
     if ((await db.run(begin, [account, time])) > 0) {
       await db.run('UPDATE token SET "revokedTime" = $2 WHERE account = $1 AND "revokedTime" IS NULL', [account, time]);
       await db.run('DELETE FROM share_link WHERE account = $1', [account]);
-      await notifyAccess(db);
+      await runOperation(db, notifyAccess());
     }
     const deletedEvents = await deleteEventsOf(db, most);
     if (deletedEvents > 0 || (await dropRows(db, most))) return { ...progress, deletedEvents };

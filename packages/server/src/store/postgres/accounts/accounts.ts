@@ -1,5 +1,6 @@
 /** Accounts: creates, changes and reads them. */
 import { Refusal } from '../../../shared/refusal.ts';
+import { createToken, notifyAccess, tokensOf } from '../../operations/tokens.ts';
 import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/accounts/account-changes.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { newKeysOf } from '../../rules/contact-keys.ts';
@@ -18,10 +19,9 @@ import type {
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
+import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { notifyAccess } from './access.ts';
 import { type CatalogueWriter, listCatalogue } from './catalogues.ts';
-import { createToken, tokensOf } from './tokens.ts';
 import { readUsage } from './usage.ts';
 
 const summary = 'account, "accountUUID", "accountName", "createdTime"';
@@ -47,7 +47,7 @@ export const getAccount = async (db: Connection, account: number): Promise<Accou
     listCatalogue(db, account, 'tag'),
     listCatalogue(db, account, 'attr'),
     listCatalogue(db, account, 'event'),
-    tokensOf(db, account),
+    runOperation(db, tokensOf(account)),
     readUsage(db, account),
   ]);
   if (!row || !settings) throw new Refusal('unknown_account', { field: 'accountUUID' });
@@ -139,7 +139,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       ]);
       // begin_writing has called it on no machine, because the account had no number yet.
       if (db.isSpread) await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [number]);
-      for (const token of tokens) await createToken(db, { ...token, account: number });
+      for (const token of tokens) await runOperation(db, createToken({ ...token, account: number }));
       await catalogues.put(db, number, given);
       return putContacts({ ...db, account: number }, changes, { time, by });
     },
@@ -170,7 +170,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
          WHERE account = $1`,
         [account, strict, browserCatalogue],
       );
-      await notifyAccess(db);
+      await runOperation(db, notifyAccess());
       // This also increases the version of the settings.
       await catalogues.put(db, account, given);
       const updated = changedValues(before, await valuesOf(db, account, kinds));

@@ -12,6 +12,8 @@ export interface Connection {
   one<Row>(sql: string, values?: readonly unknown[]): Promise<Row>;
   /** Returns how many rows the SQL has read or written. */
   run(sql: string, values?: readonly unknown[]): Promise<number>;
+  /** Returns the rows, and how many were read or written. */
+  query(sql: string, values?: readonly unknown[]): Promise<{ rows: unknown[]; changes: number }>;
 }
 
 /** A connection of one account. Its statements have the account's number as first value, except those about sent rows (row-statements.ts). */
@@ -117,6 +119,10 @@ const toConnection = (ask: Ask): Connection => ({
   get: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row | undefined,
   one: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row,
   run: async (sql, values) => (await ask(sql, values)).rowCount as number,
+  query: async (sql, values) => {
+    const { rows, rowCount } = await ask(sql, values);
+    return { rows, changes: rowCount as number };
+  },
 });
 
 /** The longest delay of a timer. */

@@ -7,10 +7,11 @@ import {
   quotaFindings,
   refusedFinding,
 } from '../../doctor-findings.ts';
+import { findUnknownProxy } from '../../operations/unknown-proxy.ts';
 import { dayMilliseconds } from '../../rules/received-day.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
-import { readUnknownProxy } from '../accounts/unknown-proxy.ts';
 import { examineNextDay, notMade } from '../events/partitions.ts';
+import { runOperation } from '../transactions/operations.ts';
 import { examineCluster } from './cluster-findings.ts';
 import { type Connection, onOneConnection, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
@@ -29,7 +30,7 @@ const examineRows = async (db: TakenConnection, options: ExamineOptions): Promis
     { name: 'accounts', ok: found.accounts > 0, detail: `${found.accounts}, with ${found.tokens} live server tokens` },
     clockFinding(found.day),
     refusedFinding(found),
-    proxyFinding(await readUnknownProxy(db)),
+    proxyFinding(await runOperation(db, findUnknownProxy())),
     ...(options.accountBytes === undefined ? [] : quotaFindings(await measureAccounts(db), options)),
     { name: 'erasures', ok: true, detail: `${found.erasures} under way` },
   ];

@@ -1,6 +1,7 @@
 /** Watches for changes that other servers make, on its own connection. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AccessMemory, accessChannel } from '../accounts/access.ts';
+import { accessChannel } from '../../operations/tokens.ts';
+import type { AccessMemory } from '../accounts/access.ts';
 import { openListener } from './connection.ts';
 
 /** The pause between two queries: the delay with which a stream gets events that another server stored. */

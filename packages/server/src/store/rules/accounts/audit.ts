@@ -77,6 +77,7 @@ const recordings = {
 
 export type AuditedName = keyof typeof recordings;
 export const auditedNames = Object.keys(recordings) as AuditedName[];
+export const isAudited = (name: string): name is AuditedName => Object.hasOwn(recordings, name);
 
 /** Returns the entries of a write, from its request and its result. */
 export const recordsOf = (name: AuditedName, request: unknown, answer: unknown): AuditRecord[] => {

@@ -3,7 +3,6 @@ import { newAccount, newToken } from '../../../../test/fixtures/store.ts';
 import { openMemory } from '../database/memory.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createAccountReader } from './accounts.ts';
-import { createTokenReader } from './tokens.ts';
 
 test('counts the users of an account in steps, so that others go first between two', () => {
   const db = openMemory();
@@ -14,7 +13,7 @@ test('counts the users of an account in steps, so that others go first between t
   const insert = db.prepare('INSERT INTO user (account, userUUID, createdTime) VALUES (?, ?, 0)');
   for (let nth = 0; nth < 40_001; nth++) insert.run(1, `user number ${nth}`);
   insert.run(2, 'user of another account');
-  const reading = createAccountReader(db, createTokenReader(db)).getAccount(1);
+  const reading = createAccountReader(db).getAccount(1);
   expect([reading.next(), reading.next()]).toEqual([{ done: false }, { done: false }]);
   expect(reading.next()).toMatchObject({ done: true, value: { usage: { users: 40_001, contacts: 0 } } });
 });

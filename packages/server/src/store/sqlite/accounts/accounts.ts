@@ -1,4 +1,5 @@
 import { Refusal } from '../../../shared/refusal.ts';
+import { createToken, tokensOf } from '../../operations/tokens.ts';
 import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/accounts/account-changes.ts';
 import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { newKeysOf } from '../../rules/contact-keys.ts';
@@ -16,11 +17,12 @@ import type {
 import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { type CatalogueWriter, createCatalogueReader } from './catalogues.ts';
-import type { TokenReader, TokenWriter } from './tokens.ts';
 import { createUsageReader } from './usage.ts';
 
-export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenReader, 'tokensOf'>) => {
+export const createAccountReader = (db: Connection) => {
+  const runOperation = createOperationRunner(db);
   const catalogues = createCatalogueReader(db);
   const list = db.prepare<[], AccountSummary>(
     'SELECT account, accountUUID, accountName, createdTime FROM account ORDER BY account',
@@ -69,7 +71,7 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
           attr: catalogues.list(account, 'attr'),
           event: catalogues.list(account, 'event'),
         },
-        tokens: tokensOf(account),
+        tokens: runOperation(tokensOf(account)),
         ...(yield* usageOf(account)),
       };
     },
@@ -78,8 +80,9 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
 
 export const createAccountWriter = (
   db: Connection,
-  { catalogues, contacts, tokens }: { catalogues: CatalogueWriter; contacts: ContactWriter; tokens: TokenWriter },
+  { catalogues, contacts }: { catalogues: CatalogueWriter; contacts: ContactWriter },
 ) => {
+  const runOperation = createOperationRunner(db);
   const insert = db.prepare(`
     INSERT INTO account
       (account, accountUUID, accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich, createdTime)
@@ -138,7 +141,7 @@ export const createAccountWriter = (
         enrich: Number(account.enrich),
       });
       const number = Number(lastInsertRowid);
-      for (const token of made) tokens.createToken({ ...token, account: number });
+      for (const token of made) runOperation(createToken({ ...token, account: number }));
       catalogues.put(number, given);
       return putContacts(number, changes, { time: account.time, by: account.by });
     },

@@ -9,10 +9,10 @@ import {
   quotaFindings,
   refusedFinding,
 } from '../../doctor-findings.ts';
+import { findUnknownProxy } from '../../operations/unknown-proxy.ts';
 import { createAccountReader } from '../accounts/accounts.ts';
-import { createTokenReader } from '../accounts/tokens.ts';
-import { readUnknownProxy } from '../accounts/unknown-proxy.ts';
 import { countDamagedBlocks } from '../event-log/event-log.ts';
+import { createOperationRunner } from '../transactions/operations.ts';
 import { examineBackup, examineFolder } from './backup-age.ts';
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { examinePermissions } from './file-permissions.ts';
@@ -48,7 +48,7 @@ const examineRefused = (db: Connection): Finding => {
 
 const examineQuotas = (db: Connection, options: ExamineOptions): Finding[] => {
   if (options.accountBytes === undefined) return [];
-  const steps = createAccountReader(db, createTokenReader(db)).measureAccounts();
+  const steps = createAccountReader(db).measureAccounts();
   for (;;) {
     const { done, value } = steps.next();
     if (done) return quotaFindings(value, options);
@@ -81,7 +81,7 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
     ...(version === newestMigration()
       ? [
           examineRefused(db),
-          proxyFinding(readUnknownProxy(db)),
+          proxyFinding(createOperationRunner(db)(findUnknownProxy())),
           ...examineQuotas(db, options),
           ...examineFolder(db.name, options),
           examineEvents(db),

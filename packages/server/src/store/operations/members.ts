@@ -1,0 +1,172 @@
+/** Members: the people who may sign in to the console. */
+import {
+  checkRoomForMember,
+  knownNetworkMilliseconds,
+  maxKnownNetworks,
+  noInvitation,
+  unknownMember,
+} from '../rules/accounts/members.ts';
+import type { Invitation, Member, RequestOf, RevokedWithMember, SignedIn, SigningIn } from '../store.ts';
+import { all, db, first, lockAccount, type Operation, run } from './operation.ts';
+import { replacePasskeys } from './passkeys.ts';
+import { createAccess, holdMaker, notifyAccess, revokeAccess, revokeMadeBy } from './tokens.ts';
+
+/** Finds a member and locks the row. */
+const selectMember = () =>
+  db.selectFrom('member').select(['memberID', 'account', 'kind', 'token', 'joinedTime', 'invitedBy']).forUpdate();
+
+function* findMember(account: number, memberID: string) {
+  const row = yield* first(selectMember().where('account', '=', account).where('memberID', '=', memberID));
+  if (!row) throw unknownMember();
+  return row;
+}
+
+export function* inviteMember(
+  request: RequestOf<'inviteMember'>,
+): Operation<{ memberID: string; kind: SigningIn['kind'] }> {
+  const { account, memberID, memberName, emailaddress, kind, hash, expiresTime, time, by = null } = request;
+  yield* lockAccount(account);
+  if (by !== null) yield* holdMaker(by, time);
+  const invitation = { invitation: hash, invitationExpiresTime: expiresTime, invitedBy: by };
+  const present = yield* first(selectMember().where('account', '=', account).where('emailaddress', '=', emailaddress));
+  if (present) {
+    const kept = { memberID: present.memberID, kind: present.joinedTime === null ? kind : present.kind };
+    const named = memberName == null ? {} : { memberName };
+    yield* run(
+      db
+        .updateTable('member')
+        .set({ ...invitation, ...named, kind: kept.kind })
+        .where('memberID', '=', kept.memberID),
+    );
+    return kept;
+  }
+  const members = yield* all(db.selectFrom('member').select('memberID').where('account', '=', account));
+  checkRoomForMember(members.length);
+  const row = { memberID, account, kind, emailaddress, memberName: memberName ?? '', createdTime: time };
+  yield* run(db.insertInto('member').values({ ...row, ...invitation }));
+  return { memberID, kind };
+}
+
+export function* joinMember(
+  request: RequestOf<'joinMember'>,
+): Operation<{ account: number; memberID: string; access: SignedIn }> {
+  const { hash, memberName, password, passkey, time, access } = request;
+  const member = yield* first(selectMember().where('invitation', '=', hash).where('invitationExpiresTime', '>', time));
+  if (!member) throw noInvitation();
+  const { memberID, account, kind, token: before, invitedBy: createdBy } = member;
+  const token = yield* createAccess({ ...access, account, kind, time, createdBy, memberID });
+  yield* run(
+    db
+      .updateTable('member')
+      .set({ token, memberName, password, joinedTime: time, invitation: null, invitationExpiresTime: null })
+      .where('memberID', '=', memberID),
+  );
+  yield* replacePasskeys(memberID, passkey, time);
+  yield* run(db.deleteFrom('known_network').where('memberID', '=', memberID));
+  if (before !== null) yield* revokeAccess(before, time);
+  return { account, memberID, access: { token, tokenID: access.tokenID, kind } };
+}
+
+/** In one order, so that servers that note networks of the same members wait for each other. */
+export function* noteKnownNetwork({ memberIDs, network, time }: RequestOf<'noteKnownNetwork'>): Operation<void> {
+  const expiresTime = time + knownNetworkMilliseconds;
+  for (const memberID of [...memberIDs].sort()) {
+    const member = yield* first(selectMember().where('memberID', '=', memberID));
+    if (!member) continue;
+    yield* run(
+      db
+        .insertInto('known_network')
+        .values({ memberID, network, expiresTime })
+        .onConflict((conflict) => conflict.columns(['memberID', 'network']).doUpdateSet({ expiresTime })),
+    );
+    const networks = db.selectFrom('known_network').select('network').where('memberID', '=', memberID);
+    yield* run(
+      db
+        .deleteFrom('known_network')
+        .where('memberID', '=', memberID)
+        .where('network', 'not in', networks.orderBy('expiresTime', 'desc').limit(maxKnownNetworks)),
+    );
+  }
+}
+
+export function* updateMember({ account, memberID, kind }: RequestOf<'updateMember'>): Operation<void> {
+  const { token } = yield* findMember(account, memberID);
+  yield* run(db.updateTable('member').set({ kind }).where('memberID', '=', memberID));
+  if (token === null) return;
+  yield* run(db.updateTable('token').set({ kind }).where('token', '=', token).where('kind', '<>', kind));
+  yield* notifyAccess();
+}
+
+export function* removeMember(request: RequestOf<'removeMember'>): Operation<RevokedWithMember> {
+  const { account, memberID, descendants = false, time } = request;
+  const { token } = yield* findMember(account, memberID);
+  yield* run(db.deleteFrom('member').where('memberID', '=', memberID));
+  if (token !== null) yield* revokeAccess(token, time);
+  return descendants ? yield* revokeMadeBy(account, memberID, time) : { tokens: [], shareLinks: [] };
+}
+
+/** When each member signed in last, for tables `m`: the newest session of the access. */
+const selectMembers = () =>
+  db.selectFrom('member as m').select((eb) =>
+    eb
+      .selectFrom('token as s')
+      .select((sessions) => sessions.fn.max('s.createdTime').as('time'))
+      .whereRef('s.createdBy', '=', 'm.token')
+      .where('s.session', '=', true)
+      .as('signedInTime'),
+  );
+
+export function* listMembers({ account }: RequestOf<'listMembers'>): Operation<Member[]> {
+  return yield* all(
+    selectMembers()
+      .select(['m.memberID', 'm.emailaddress', 'm.memberName', 'm.kind', 'm.createdTime', 'm.joinedTime'])
+      .select('m.invitationExpiresTime')
+      .select((eb) =>
+        eb
+          .selectFrom('passkey as p')
+          .select((passkeys) => passkeys.fn.countAll<number>().as('count'))
+          .whereRef('p.memberID', '=', 'm.memberID')
+          .as('passkeys'),
+      )
+      .where('m.account', '=', account)
+      .orderBy('m.emailaddress')
+      .$narrowType<{ passkeys: number }>(),
+  );
+}
+
+export function* findMembers(request: RequestOf<'findMembers'>): Operation<SigningIn[]> {
+  const { emailaddress, accountUUID = '', network, time } = request;
+  const rows = yield* all(
+    selectMembers()
+      .innerJoin('token as t', 't.token', 'm.token')
+      .innerJoin('account as a', 'a.account', 'm.account')
+      .leftJoin('known_network as n', (join) =>
+        join.onRef('n.memberID', '=', 'm.memberID').on('n.network', '=', network).on('n.expiresTime', '>', time),
+      )
+      .select(['m.account', 'm.memberID', 't.token', 't.tokenID', 't.kind', 'm.password', 'a.accountUUID'])
+      .select('n.network')
+      .where('m.emailaddress', '=', emailaddress)
+      .where('m.password', 'is not', null)
+      .where('t.revokedTime', 'is', null)
+      .$narrowType<{ password: string }>(),
+  );
+  // An e-mail address is a member of few accounts.
+  const isNamed = (row: { accountUUID: string }) => Number(row.accountUUID === accountUUID);
+  return rows
+    .sort(
+      (one, other) =>
+        isNamed(other) - isNamed(one) || (other.signedInTime ?? 0) - (one.signedInTime ?? 0) || one.token - other.token,
+    )
+    .map(({ accountUUID: _, signedInTime: __, network: known, ...row }) => ({ ...row, isKnown: known !== null }));
+}
+
+export function* findInvitation({ hash, time }: RequestOf<'findInvitation'>): Operation<Invitation | undefined> {
+  return yield* first(
+    db
+      .selectFrom('member as m')
+      .innerJoin('account as a', 'a.account', 'm.account')
+      .select(['m.memberID', 'm.emailaddress', 'm.memberName', 'm.kind', 'm.account', 'a.accountUUID', 'a.accountName'])
+      .where('m.invitation', '=', hash)
+      .where('m.invitationExpiresTime', '>', time),
+  );
+}

@@ -1,0 +1,74 @@
+/** The operations of the store that are written once, for both databases. The others are in the folder of each. */
+import type { RequestOf, Store } from '../store.ts';
+import {
+  findInvitation,
+  findMembers,
+  inviteMember,
+  joinMember,
+  listMembers,
+  noteKnownNetwork,
+  removeMember,
+  updateMember,
+} from './members.ts';
+import type { Operation } from './operation.ts';
+import { addPasskey, findPasskey, getChallengeKey, listPasskeys, removePasskey, usePasskey } from './passkeys.ts';
+import { deleteSegment, listSegments, saveSegment } from './segments.ts';
+import { createShareLink, findShareLink, listShareLinks, noteShareLinkUse, revokeShareLink } from './share-links.ts';
+import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './tokens.ts';
+import { findUnknownProxy, noteUnknownProxy } from './unknown-proxy.ts';
+import { deleteView, listViews, saveView } from './views.ts';
+
+type OperationsOf<Name extends keyof Store> = {
+  readonly [Each in Name]: (request: RequestOf<Each>) => Operation<Awaited<ReturnType<Store[Each]>>>;
+};
+
+const writes = {
+  createToken,
+  revokeToken,
+  noteTokenUses,
+  inviteMember,
+  joinMember,
+  updateMember,
+  removeMember,
+  noteKnownNetwork,
+  addPasskey,
+  removePasskey,
+  usePasskey,
+  saveSegment,
+  deleteSegment,
+  saveView,
+  deleteView,
+  createShareLink,
+  revokeShareLink,
+  noteShareLinkUse,
+  noteUnknownProxy,
+};
+export type SharedWrite = keyof typeof writes;
+export const sharedWrites: OperationsOf<SharedWrite> = writes;
+
+const reads = {
+  listTokens,
+  findProofKeys,
+  findInvitation,
+  findMembers,
+  listMembers,
+  getChallengeKey,
+  listPasskeys,
+  findPasskey,
+  listSegments,
+  listViews,
+  listShareLinks,
+  findShareLink,
+  findUnknownProxy,
+};
+export type SharedRead = keyof typeof reads;
+export const sharedReads: OperationsOf<SharedRead> = reads;
+
+/** Returns functions with the same names, each of which passes the operation of its request to `carryOut`. */
+export const mapOperations = <Name extends keyof Store, Mapped>(
+  operations: OperationsOf<Name>,
+  map: (operation: (request: never) => Operation<unknown>, name: Name) => unknown,
+): Mapped =>
+  Object.fromEntries(
+    Object.entries(operations).map(([name, operation]) => [name, map(operation as never, name as Name)]),
+  ) as Mapped;

@@ -1,0 +1,135 @@
+/** Passkeys: the public keys with which members sign in. */
+import { unknownMember } from '../rules/accounts/members.ts';
+import {
+  checkRoomForPasskey,
+  knownCredential,
+  lastWay,
+  mayFollow,
+  noChallenge,
+  notSignedIn,
+  toChallengeKey,
+  unknownPasskey,
+} from '../rules/accounts/passkeys.ts';
+import type { Challenge, NewPasskey, Passkey, RequestOf, SigningInByPasskey } from '../store.ts';
+import { all, db, first, type Operation, run } from './operation.ts';
+
+/** Remembers a challenge as answered. Skips expired rows that another transaction deletes. */
+function* answer({ challenge, expiresTime }: Challenge, time: number): Operation<void> {
+  yield* run(
+    db
+      .deleteFrom('answered_challenge')
+      .where('challenge', 'in', (eb) =>
+        eb
+          .selectFrom('answered_challenge')
+          .select('challenge')
+          .where('expiresTime', '<=', time)
+          .forUpdate()
+          .skipLocked(),
+      ),
+  );
+  const noted = yield* run(
+    db
+      .insertInto('answered_challenge')
+      .values({ challenge, expiresTime })
+      .onConflict((conflict) => conflict.column('challenge').doNothing()),
+  );
+  if (noted === 0) throw noChallenge();
+}
+
+/**
+ * Finds a member who may sign in, and locks the row: changes of one member's passkeys wait for each other. A session `by` must be one of
+ * the member's present access.
+ */
+function* findMember({
+  account,
+  memberID,
+  by = null,
+}: Pick<RequestOf<'addPasskey'>, 'account' | 'memberID' | 'by'>): Operation<{ password: string | null }> {
+  const query = db
+    .selectFrom('member as m')
+    .innerJoin('token as t', 't.token', 'm.token')
+    .select('m.password')
+    .where('m.account', '=', account)
+    .where('m.memberID', '=', memberID)
+    .where('t.revokedTime', 'is', null)
+    .forUpdate('m');
+  const row = yield* first(
+    by === null
+      ? query
+      : query.where('m.token', '=', (eb) =>
+          eb.selectFrom('token').select('createdBy').where('token', '=', by).where('revokedTime', 'is', null),
+        ),
+  );
+  if (!row) throw unknownMember();
+  return row;
+}
+
+const ofMember = (memberID: string) => db.selectFrom('passkey').select('passkeyID').where('memberID', '=', memberID);
+
+function* add(memberID: string, passkey: NewPasskey, time: number): Operation<void> {
+  const { transports, ...row } = passkey;
+  const made = yield* run(
+    db
+      .insertInto('passkey')
+      .values({ ...row, memberID, transports: transports.join(' '), createdTime: time })
+      .onConflict((conflict) => conflict.column('credentialID').doNothing()),
+  );
+  if (made === 0) throw knownCredential();
+}
+
+/** Gives a member this passkey in place of all earlier ones, or none. */
+export function* replacePasskeys(memberID: string, passkey: NewPasskey | undefined, time: number): Operation<void> {
+  yield* run(db.deleteFrom('passkey').where('memberID', '=', memberID));
+  if (passkey) yield* add(memberID, passkey, time);
+}
+
+export function* addPasskey({ passkey, challenge, time, ...change }: RequestOf<'addPasskey'>): Operation<void> {
+  const { memberID } = change;
+  yield* findMember(change);
+  checkRoomForPasskey((yield* all(ofMember(memberID))).length);
+  yield* answer(challenge, time);
+  yield* add(memberID, passkey, time);
+}
+
+export function* removePasskey({ passkeyID, ...change }: RequestOf<'removePasskey'>): Operation<void> {
+  const { password } = yield* findMember(change);
+  const passkeys = yield* all(ofMember(change.memberID));
+  if (!passkeys.some((each) => each.passkeyID === passkeyID)) throw unknownPasskey();
+  if (password === null && passkeys.length === 1) throw lastWay();
+  yield* run(db.deleteFrom('passkey').where('passkeyID', '=', passkeyID));
+}
+
+export function* usePasskey({ passkeyID, counter, challenge, time }: RequestOf<'usePasskey'>): Operation<void> {
+  const row = yield* first(db.selectFrom('passkey').select('counter').where('passkeyID', '=', passkeyID).forUpdate());
+  if (!row || !mayFollow(counter, row.counter)) throw notSignedIn();
+  yield* answer(challenge, time);
+  yield* run(db.updateTable('passkey').set({ counter, lastUsedTime: time }).where('passkeyID', '=', passkeyID));
+}
+
+export function* getChallengeKey(): Operation<Uint8Array> {
+  const row = yield* first(db.selectFrom('position').select('secret'));
+  return toChallengeKey((row as { secret: Buffer }).secret);
+}
+
+export function* listPasskeys({ memberID }: RequestOf<'listPasskeys'>): Operation<Passkey[]> {
+  const rows = yield* all(
+    ofMember(memberID)
+      .select(['passkeyName', 'credentialID', 'transports', 'createdTime', 'lastUsedTime'])
+      .orderBy('createdTime')
+      .orderBy('passkeyID'),
+  );
+  return rows.map((row) => ({ ...row, transports: row.transports.split(' ').filter(Boolean) }));
+}
+
+export function* findPasskey({ credentialID }: RequestOf<'findPasskey'>): Operation<SigningInByPasskey | undefined> {
+  return yield* first(
+    db
+      .selectFrom('passkey as p')
+      .innerJoin('member as m', 'm.memberID', 'p.memberID')
+      .innerJoin('token as t', 't.token', 'm.token')
+      .select(['m.account', 'm.memberID', 't.token', 't.tokenID', 't.kind'])
+      .select(['p.passkeyID', 'p.origin', 'p.publicKey', 'p.counter'])
+      .where('p.credentialID', '=', credentialID)
+      .where('t.revokedTime', 'is', null),
+  );
+}

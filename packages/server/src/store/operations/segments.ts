@@ -1,0 +1,41 @@
+/** Segments: filters of reports that an account saves under names. */
+import { Refusal } from '../../shared/refusal.ts';
+import { checkRoomForSegment } from '../rules/accounts/segment-limit.ts';
+import type { RequestOf, SavedSegment } from '../store.ts';
+import { all, db, lockAccount, type Operation, run } from './operation.ts';
+
+export function* saveSegment(request: RequestOf<'saveSegment'>): Operation<{ replaced: boolean }> {
+  const { account, segmentName, filter, time } = request;
+  yield* lockAccount(account);
+  const segments = yield* all(db.selectFrom('report_segment').select('segmentName').where('account', '=', account));
+  const replaced = segments.some((segment) => segment.segmentName === segmentName);
+  if (!replaced) checkRoomForSegment(segments.length);
+  yield* run(
+    db
+      .insertInto('report_segment')
+      .values({ account, segmentName, filter, createdTime: time, updatedTime: time })
+      .onConflict((conflict) =>
+        conflict.columns(['account', 'segmentName']).doUpdateSet({ filter, updatedTime: time }),
+      ),
+  );
+  return { replaced };
+}
+
+export function* deleteSegment({ account, segmentName }: RequestOf<'deleteSegment'>): Operation<void> {
+  const deleted = yield* run(
+    db.deleteFrom('report_segment').where('account', '=', account).where('segmentName', '=', segmentName),
+  );
+  if (deleted === 0) throw new Refusal('unknown_segment', { field: 'segmentName' });
+}
+
+/** An account has few: those that are wanted are chosen here. */
+export function* listSegments({ account, segmentNames }: RequestOf<'listSegments'>): Operation<SavedSegment[]> {
+  const segments = yield* all(
+    db
+      .selectFrom('report_segment')
+      .select(['segmentName', 'filter', 'createdTime', 'updatedTime'])
+      .where('account', '=', account)
+      .orderBy('segmentName'),
+  );
+  return segmentNames ? segments.filter(({ segmentName }) => segmentNames.includes(segmentName)) : segments;
+}
