@@ -43,10 +43,10 @@ const waysToCrash = {
 };
 const ways = Object.entries(waysToCrash);
 
-/** Draws a number as a transaction does that has not committed when PostgreSQL crashes. The next draws then need no sync. */
+/** Draws numbers as a transaction does that has not committed when PostgreSQL crashes. The next draws then need no sync. */
 const drawUnsynced = async (databaseURL: string): Promise<void> => {
   await asking(databaseURL, 'CHECKPOINT');
-  await asking(databaseURL, "BEGIN; SELECT nextval('event_order'); ROLLBACK");
+  await asking(databaseURL, "BEGIN; SELECT nextval('event_order'), nextval('owner_change_number'); ROLLBACK");
 };
 
 /** A server, and a person who is known to it, of whom it logs events. */

@@ -81,7 +81,7 @@ test('what a server writes is committed synchronously on a worker with synchrono
       const sql = `SELECT current_setting('synchronous_commit') || ' ' || current_setting('idle_in_transaction_session_timeout') AS value FROM account_position WHERE account = ${account}`;
       const before = await db.one<{ value: string }>(sql);
       await db.script('BEGIN');
-      await db.all('SELECT * FROM begin_writing($1, $1, false, false, NULL, 0)', [[account]]);
+      await db.all('SELECT * FROM begin_writing($1, false, NULL)', [account]);
       const during = await db.one<{ value: string }>(sql);
       await db.script('ROLLBACK');
       settings.add(`${before.value}, then ${during.value}`);

@@ -48,7 +48,7 @@ test('the shards of an account stay while a transaction that has begun may still
   await slow.connect();
   try {
     await slow.query('BEGIN');
-    await slow.query('SELECT * FROM begin_writing($1, $1, false, true, NULL, 0)', [[site.account]]);
+    await slow.query('SELECT * FROM begin_writing($1, false, NULL)', [site.account]);
     const drawn = (await slow.query("SELECT nextval('event_order') AS sequence")).rows[0].sequence;
     let isMoved = false;
     const moving = move(site).then(() => {

@@ -30,8 +30,9 @@ export const acknowledgingEarly: readonly Change[] = [
 export const acknowledgingEarlyOnPostgres: readonly Change[] = [
   {
     file: 'store/postgres/transactions/write-queue.ts',
-    from: 'const outcomes = await keep(batches, waiting);',
-    to: `setTimeout(() => keep(batches, waiting).catch(() => {}), 20);
+    from: 'const outcomes = await store(queued.map(({ batch }) => batch));',
+    to: `const batches = queued.map(({ batch }) => batch);
+      setTimeout(() => store(batches).catch(() => {}), 20);
       const outcomes = batches.map(({ events }: any) => events.map(() => ({ kept: true })));`,
   },
 ];
