@@ -3,69 +3,55 @@ import { defineConfig } from 'vitest/config';
 import { patienceMilliseconds } from './tracker/test/patience.ts';
 import { LongestFirst } from './vitest.order.ts';
 
-/** In a browser: Chromium alone, then all three engines. */
-const browsers = ['packages/server/test/browsers/**/*.test.ts', 'packages/tracker/test/*.test.ts'];
-const engines = [
-  'packages/tracker/test/{engines,in-engines}/**/*.test.ts',
-  'packages/server/test/browsers/console/{in-engines,keyboard,passkeys}.test.ts',
-];
+/** The folder of a file says which projects run it. */
+const server = 'packages/server/test';
+const folder = (...paths: readonly string[]) => paths.map((path) => `${path}/**/*.test.ts`);
+
+/** In Chromium alone, then in all three engines. */
+const browsers = [...folder(`${server}/browsers`), 'packages/tracker/test/*.test.ts'];
+const engines = folder(
+  `${server}/browsers/engines`,
+  'packages/tracker/test/engines',
+  'packages/tracker/test/in-engines',
+);
 /** A table that takes minutes; it runs with DELIVERY_TIMES. */
 const deliveryTable = 'packages/tracker/test/in-engines/losses.test.ts';
+
 /** The driver itself, and what concerns two databases at once. */
-const postgres = ['packages/server/src/store/postgres/**/*.test.ts', 'packages/server/test/postgres/**/*.test.ts'];
-/** What must not happen, whatever is sent and by whom; some of these tests measure how long others wait. */
-const security = ['packages/server/test/security/**/*.test.ts'];
-const securityMeasured = [
-  'packages/server/test/security/{claims-on-one-address,growth,hostile-address,slow-clients,timing}.test.ts',
-];
-/** On a Citus cluster: the driver where it meets several servers, and what only a cluster has. */
-const ownCitus = ['packages/server/test/citus/**/*.test.ts'];
-/** With clusters of their own, whose nodes they change and stop. */
-const citusFaults = ['packages/server/test/citus/{coordinator-numbers,deadlocks,durability,faults,next-day}.test.ts'];
+const postgres = folder('packages/server/src/store/postgres', `${server}/postgres`);
+/** The front door where it meets the database, for the store that TEST_STORE names (test/fixtures/database.ts). */
+const frontDoor = folder(`${server}/front-door`, `${server}/security/front-door`);
+/** On a Citus cluster: what only a cluster has, and the driver where it meets several servers. */
+const citus = folder(`${server}/citus`);
 const onCitus = [
-  ...ownCitus,
+  ...citus,
+  ...frontDoor,
   'packages/server/src/store/postgres/{plans,servers,store}.test.ts',
-  'packages/server/test/postgres/differential.test.ts',
+  `${server}/postgres/differential.test.ts`,
+  // It has found faults here. On one PostgreSQL, rights are checked as on SQLite, before anything is read.
+  `${server}/security/personal-data.test.ts`,
 ];
-/** What npm packs, installed elsewhere. */
-const packed = ['packages/server/test/packages/**/*.test.ts'];
-/** What a server must survive; some of these tests measure memory, time and disks. */
-const faults = ['packages/server/test/faults/**/*.test.ts'];
-/** The files of deploy/, each in the program that it is for. */
-const deploy = ['packages/server/test/deploy/*.test.ts'];
-const faultsMeasured = [
-  'packages/server/test/faults/{back-pressure,descriptors,erasure-on-postgres,slow-disk,write-ahead-log}.test.ts',
+/** With clusters of their own, whose nodes they change and stop. */
+const citusFaults = folder(`${server}/citus/faults`);
+/** SQLite's store with small segments of its event log. */
+const segments = [
+  'packages/server/src/store/sqlite/{store,arranging,events/event-sources}.test.ts',
+  'packages/server/src/store/sqlite/**/*.property.test.ts',
 ];
 
-/** The front door where it meets the database, for the store that TEST_STORE names (test/fixtures/database.ts). */
-const frontDoor = [
-  'packages/server/src/http/operations/{accounts/accounts,contact-batch,contacts,events,stream}.test.ts',
-  'packages/server/test/{browser-token,identity-agreement,operations,refused,report-histories,reports}.test.ts',
-];
-/** What reads events through the front door. Segments change nothing else of it: their store has a suite of its own. */
-const readers = [
-  'packages/server/src/http/operations/{events,stream}.test.ts',
-  'packages/server/test/{identity-agreement,report-histories}.test.ts',
-];
-const consoleDoor = ['packages/server/test/console/{members,passkeys,sessions}.test.ts'];
-/** Properties that few examples are tried of in `npm test`, and many with segments. */
-const segmentProperties = [
-  'packages/server/src/store/sqlite/{erasure/erasing.property,arranging}.test.ts',
-  'packages/server/src/store/sqlite/events/{event-sources,recent-keys.property}.test.ts',
-  'packages/server/src/reports/{conditions,reports.property}.test.ts',
-];
-const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text}.test.ts'];
+/** What must not happen, whatever is sent and by whom. */
+const security = folder(`${server}/security`);
+/** What a server must survive. */
+const faults = folder(`${server}/faults`);
+/** How long others wait, and how much memory, time and disk is used: each file wants the machine for itself. */
+const measuredIn = (tier: string) => folder(`${server}/${tier}/measured`);
+/** What npm packs, installed elsewhere. */
+const packed = folder(`${server}/packages`);
+/** The files of deploy/, each in the program that it is for. */
+const deploy = folder(`${server}/deploy`);
 
 /** These replace modules, or what all of a process share: each has a process of its own. */
-const replacing = [
-  'packages/{client,tracker}/**/*.test.ts',
-  'packages/server/src/{serving/parent-process,commands/shared/command-errors,store/sqlite/database/{file-permissions,restore},store/sqlite/erasure/erasure-record}.test.ts',
-  'packages/server/test/serving/{failing,fatal}.test.ts',
-];
-
-const replacingOnPostgres = [
-  'packages/server/src/store/postgres/database/{migrate,migrate-accounts,migrate-events}.test.ts',
-];
+const isolated = ['packages/{client,tracker}/**/*.test.ts', 'packages/**/*.isolated.test.ts'];
 
 /** No test fails on a clock: a machine may be slow, and busy. */
 const patient = { testTimeout: 3_600_000, hookTimeout: 3_600_000 };
@@ -118,42 +104,39 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/{src,build,test}/**/*.test.ts'],
           exclude: [
-            ...[...replacing, ...browsers, ...engines, ...postgres],
-            ...[...security, ...faults, ...packed, ...deploy, ...ownCitus],
+            ...[...isolated, ...browsers, ...engines, ...postgres],
+            ...[...security, ...faults, ...packed, ...deploy, ...citus],
           ],
           ...shared,
         },
       },
       {
         extends: true,
-        test: { name: 'unit: replacing', include: replacing, exclude: [...browsers, ...engines], ...patient },
+        test: {
+          name: 'unit: isolated',
+          include: isolated,
+          exclude: [...browsers, ...engines, ...postgres],
+          ...patient,
+        },
       },
-      {
-        extends: true,
-        test: { name: 'postgres', include: postgres, exclude: replacingOnPostgres, ...shared },
-      },
-      { extends: true, test: { name: 'postgres: replacing', include: replacingOnPostgres, ...patient } },
+      { extends: true, test: { name: 'postgres', include: postgres, exclude: isolated, ...shared } },
       {
         extends: true,
         test: {
-          name: 'postgres: front door',
-          include: [...frontDoor, ...consoleDoor, ...frontDoorSecurity],
-          env: { TEST_STORE: 'postgres' },
-          ...shared,
+          name: 'postgres: isolated',
+          include: ['packages/server/src/store/postgres/**/*.isolated.test.ts'],
+          ...patient,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'postgres: front door', include: frontDoor, env: { TEST_STORE: 'postgres' }, ...shared },
       },
       {
         extends: true,
         test: {
           name: 'citus',
-          include: [
-            ...onCitus,
-            ...frontDoor,
-            ...consoleDoor,
-            ...frontDoorSecurity,
-            // It has found faults here. On one PostgreSQL, rights are checked as on SQLite, before anything is read.
-            'packages/server/test/security/personal-data.test.ts',
-          ],
+          include: onCitus,
           exclude: citusFaults,
           env: { TEST_STORE: 'citus' },
           ...patient,
@@ -161,19 +144,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'citus: faults', include: citusFaults, ...alone } },
-      {
-        extends: true,
-        test: {
-          name: 'segments',
-          include: [...readers, ...segmentProperties, 'packages/server/src/store/sqlite/store.test.ts'],
-          env: { TEST_STORE: 'segments' },
-          ...shared,
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'browsers', include: browsers, exclude: engines, ...shared },
-      },
+      { extends: true, test: { name: 'segments', include: segments, env: { TEST_STORE: 'segments' }, ...shared } },
+      { extends: true, test: { name: 'browsers', include: browsers, exclude: engines, ...shared } },
       {
         extends: true,
         test: {
@@ -186,10 +158,10 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'packages', include: packed, ...patient } },
       { extends: true, test: { name: 'deploy', include: deploy, ...patient } },
-      { extends: true, test: { name: 'security', include: security, exclude: securityMeasured, ...shared } },
-      { extends: true, test: { name: 'security: measured', include: securityMeasured, ...alone } },
-      { extends: true, test: { name: 'faults', include: faults, exclude: faultsMeasured, ...shared } },
-      { extends: true, test: { name: 'faults: measured', include: faultsMeasured, ...alone } },
+      { extends: true, test: { name: 'security', include: security, exclude: measuredIn('security'), ...shared } },
+      { extends: true, test: { name: 'security: measured', include: measuredIn('security'), ...alone } },
+      { extends: true, test: { name: 'faults', include: faults, exclude: measuredIn('faults'), ...shared } },
+      { extends: true, test: { name: 'faults: measured', include: measuredIn('faults'), ...alone } },
     ],
   },
 });

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseEnvironmentFile } from '../../src/config/environment-file.ts';
-import { consoleOrigin, cookieFrom, fromConsole } from '../console/requests.ts';
 import { firsthand, firsthandJSON, start, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
+import { consoleOrigin, cookieFrom, fromConsole } from '../front-door/console/requests.ts';
 
 const site = 'https://tea.example';
 const email = 'ann@tea.example';

@@ -1,8 +1,8 @@
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { fromConsole } from '../console/requests.ts';
 import { spawnFirsthand, start, startServer, temporaryDatabase } from '../fixtures/command.ts';
 import { operatorToken, serveHere } from '../fixtures/serving.ts';
+import { fromConsole } from '../front-door/console/requests.ts';
 
 const consoleOrigin = 'https://events.shop.example';
 

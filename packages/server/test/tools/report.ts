@@ -1,4 +1,4 @@
-/** What a test of faults or of security has found, for the table that `npm run test:faults` and `test:security` print and keep. */
+/** What a test of faults or of security has found, for the table that `npm run test:faults` prints and keeps. */
 import type { TestContext } from 'vitest';
 
 export interface Finding {

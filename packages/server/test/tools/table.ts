@@ -6,7 +6,7 @@ const page = new URL('../../FAULTS.md', import.meta.url);
 
 const introduction = `# What the server has survived
 
-Written by \`FAULTS=full npm run test:faults\`, \`test:security\` and \`test:citus\`. Each row is a test in \`test/faults\`,
+Written by \`FAULTS=full npm run test:faults\` and \`test:citus\`. Each row is a test in \`test/faults\`,
 \`test/security\` or \`test/citus\`, run with its full count on the day in its row. Without \`FAULTS=full\` the same commands run small
 counts and leave this page as it is. Each test is also run against a server that is weakened on purpose, as the last column says, and
 passes only when the same check finds fault with that one.

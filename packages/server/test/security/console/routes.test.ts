@@ -1,8 +1,8 @@
 /** What the console's pages send beside operations does nothing for anybody without an open session of its own. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../../src/http/console/passwords.ts';
-import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../console/requests.ts';
 import { type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../front-door/console/requests.ts';
 
 const hour = 3_600_000;
 const password = 'stone teapots sing at dawn';

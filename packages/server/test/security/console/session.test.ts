@@ -1,9 +1,9 @@
 /** A session of the console has the rights of the token that signed in, only for the console's own pages, and shows in no log. */
 import type { Operation } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
-import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../console/requests.ts';
 import { smallestInput } from '../../fixtures/requests.ts';
 import { asText, type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../front-door/console/requests.ts';
 import { operationPaths, readText } from '../tools/service.ts';
 
 /** Calls an operation, with what proves the caller in the headers. */

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AnswerTo, Question } from '../../../src/reports/questions.ts';
 import { Refusal } from '../../../src/shared/refusal.ts';
-import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../console/requests.ts';
 import { createFakeReports, type FakeReports } from '../../fixtures/reports/fake-reports.ts';
 import { smallestInput } from '../../fixtures/requests.ts';
 import { asText, type Fields, noRateLimits, openScene, type Scene } from '../../fixtures/scene.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../../front-door/console/requests.ts';
 import { operationPaths, readText } from '../tools/service.ts';
 
 const day = 86_400_000;

@@ -1,0 +1,188 @@
+// Servers that change the same few users and contacts at once must never wait for each other in a circle: each statement locks rows in
+// one order, and each transaction kinds of rows in one order.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createClient, FirsthandError } from '@firsthand/client';
+import { expect, test } from 'vitest';
+import { createRandom, times } from '../../tools/counts.ts';
+import { freePort } from '../../tools/ports.ts';
+import { report } from '../../tools/report.ts';
+import { type Served, startServed, stopServed, withoutLimits } from '../../tools/served.ts';
+import { changeServer } from '../../tools/weakened.ts';
+import { lockingInAnyOrder } from '../../weaknesses/store.ts';
+import { folderOf, nodes } from '../cluster.ts';
+import { type Account, useOwnCluster } from '../tools/own-cluster.ts';
+
+const minuteMs = 60_000;
+const lastsMs = times({ quick: 0.5, full: 60 }) * minuteMs;
+const weakenedLastsMs = 0.5 * minuteMs;
+const servers = 4;
+/** For each account, on each server. */
+const clients = 2;
+const restMs = 50;
+
+const cluster = useOwnCluster();
+
+type Client = ReturnType<typeof createClient>;
+
+/** What the clients of an account know of it: few of everything, so that they meet. */
+interface Shared {
+  readonly users: readonly string[];
+  readonly contacts: Map<string, string>;
+  readonly links: string[];
+}
+
+const fewUsers = 24;
+const fewContacts = 8;
+
+const chosen = <Entry>(entries: readonly Entry[], random: () => number): Entry =>
+  entries[Math.floor(random() * entries.length)] as Entry;
+
+/** Does one thing to an account; answers what it was. */
+const changeSomething = async (
+  api: Client,
+  { users, contacts, links }: Shared,
+  random: () => number,
+): Promise<string> => {
+  const user = chosen(users, random);
+  const [contactUUID, otherContactUUID] = [
+    chosen([...contacts.values()], random),
+    chosen([...contacts.values()], random),
+  ];
+  const share = random();
+  if (share < 0.5 || contactUUID === undefined || otherContactUUID === undefined) {
+    if (share < 0.35) {
+      const event = Array.from({ length: 10 }, () => ({ userUUID: chosen(users, random), eventID: 1 }));
+      await api.logEvents({ event });
+      return 'logEvents';
+    }
+    const name = `person-${Math.floor(random() * fewContacts)}`;
+    const created = await api.createContact({
+      userUUID: user,
+      contactEmailaddress: `${name}@shop.example`,
+      contactProfileID: 'customer',
+    });
+    contacts.set(name, created.contactUUID);
+    return 'createContact';
+  }
+  if (share < 0.65) {
+    links.push((await api.linkUser({ userUUID: user, contactUUID })).linkID);
+    return 'linkUser';
+  }
+  if (share < 0.72) {
+    await api.unlinkUser({ userUUID: user });
+    return 'unlinkUser';
+  }
+  if (share < 0.78 && links.length > 0) {
+    await api.voidLink({ linkID: chosen(links.slice(-20), random) });
+    return 'voidLink';
+  }
+  if (share < 0.86) {
+    await api.mergeContact({ contactUUID, otherContactUUID });
+    return 'mergeContact';
+  }
+  if (share < 0.92) {
+    await api.unmergeContact({ otherContactUUID });
+    return 'unmergeContact';
+  }
+  if (share < 0.94) {
+    await api.eraseContact({ contactUUID });
+    return 'eraseContact';
+  }
+  await api.getEvent({ contactUUID });
+  return 'getEvent';
+};
+
+interface Done {
+  /** How often each operation was answered 200. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The answers from 500 on, and when they came. */
+  readonly failures: readonly string[];
+  /** The lines of the nodes' logs that tell of one. */
+  readonly deadlocks: readonly string[];
+}
+
+const deadlocksIn = (clusterFolder: string): string[] =>
+  nodes.flatMap((node) =>
+    readFileSync(join(folderOf(clusterFolder, node), 'log'), 'utf8')
+      .split('\n')
+      .filter((line) => /(ERROR|FATAL).*deadlock/.test(line)),
+  );
+
+/** Changes the accounts through all servers until the time is over. */
+const load = async (accounts: readonly Account[], urls: readonly string[], untilMs: number) => {
+  const counts: Record<string, number> = {};
+  const failures: string[] = [];
+  const running = accounts.flatMap(({ token }, nth) => {
+    const shared: Shared = {
+      users: Array.from({ length: fewUsers }, (_, user) => `browser-number-${nth}-${user}`),
+      contacts: new Map(),
+      links: [],
+    };
+    return urls.flatMap((url, server) =>
+      Array.from({ length: clients }, async (_, client) => {
+        const random = createRandom(nth * 100 + server * 10 + client);
+        const api = createClient({ url, token, retries: 0 });
+        while (Date.now() < untilMs) {
+          try {
+            const operation = await changeSomething(api, shared, random);
+            counts[operation] = (counts[operation] ?? 0) + 1;
+          } catch (error) {
+            if (!(error instanceof FirsthandError)) throw error;
+            // What is refused is what another client has changed meanwhile.
+            if (error.status >= 500 || error.status === 0)
+              failures.push(`${new Date().toISOString()}: ${error.status} ${error.code}: ${error.message}`);
+          }
+          await wait(restMs);
+        }
+      }),
+    );
+  });
+  await Promise.all(running);
+  return { counts, failures };
+};
+
+const changeTogether = async (milliseconds: number, main?: string): Promise<Done> => {
+  const { databaseURL, accounts } = await cluster.newDatabase();
+  const before = deadlocksIn(cluster.cluster()).length;
+  const env = { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent', RATE_LIMIT: withoutLimits() };
+  const served: Served[] = [];
+  for (let nth = 0; nth < servers; nth += 1) served.push(await startServed('', await freePort(), { main, env }));
+  // The first event creates the tables of its day, and all other writes wait for that.
+  for (const { token } of accounts)
+    await createClient({ url: (served[0] as Served).url, token }).logEvent({
+      userUUID: 'the-first-browser',
+      eventID: 1,
+    });
+  const done = await load(
+    accounts,
+    served.map(({ url }) => url),
+    Date.now() + milliseconds,
+  );
+  for (const server of served) expect(await stopServed(server)).toBe(0);
+  return { ...done, deadlocks: deadlocksIn(cluster.cluster()).slice(before) };
+};
+
+test(`no deadlock in ${lastsMs / minuteMs} minutes in which four servers log, link, merge and erase the same people`, {
+  timeout: lastsMs + 60 * minuteMs,
+}, async (context) => {
+  const { counts, failures, deadlocks } = await changeTogether(lastsMs);
+  expect({ failures, deadlocks }).toEqual({ failures: [], deadlocks: [] });
+  for (const operation of ['logEvents', 'createContact', 'linkUser', 'mergeContact', 'eraseContact'])
+    expect(counts[operation]).toBeGreaterThan(0);
+  const weakened = await changeTogether(
+    weakenedLastsMs,
+    changeServer(cluster.folder(), 'any-order', lockingInAnyOrder),
+  );
+  expect(weakened.deadlocks.length).toBeGreaterThan(0);
+  const told = Object.entries(counts)
+    .map(([operation, count]) => `${count} ${operation}`)
+    .join(', ');
+  report(context, {
+    fault: 'Citus: the same people changed by four servers',
+    count: `${lastsMs / minuteMs} minutes: ${told}`,
+    result: '0 deadlocks in the logs of the nodes, 0 answers from 500 on',
+    weakened: `locks other users as well, in any order: ${weakened.deadlocks.length} deadlocks in ${weakenedLastsMs / minuteMs} minutes`,
+  });
+});

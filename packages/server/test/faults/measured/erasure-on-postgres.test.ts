@@ -1,0 +1,121 @@
+// Erasing contacts of many claims on PostgreSQL, while others write and while more is claimed for the same contacts.
+import { setTimeout as wait } from 'node:timers/promises';
+import { limits } from '@firsthand/contract/limits';
+import { expect, test } from 'vitest';
+import { quantile, times } from '../../tools/counts.ts';
+import { freePort } from '../../tools/ports.ts';
+import { report } from '../../tools/report.ts';
+import { browserToken, startServed, stopServed, withoutLimits } from '../../tools/served.ts';
+import { changeServer } from '../../tools/weakened.ts';
+import { erasingAloneOnPostgres } from '../../weaknesses/store.ts';
+import { useOwnPostgres } from '../tools/own-postgres.ts';
+
+const contacts = times({ quick: 3, full: 10 });
+const claims = times({ quick: 500, full: limits.claimsPerContact });
+const writers = 2;
+const together = 50;
+
+const postgres = useOwnPostgres();
+
+const addressOf = (contact: number) => `ann-${contact}@shop.example`;
+
+interface Write {
+  readonly began: number;
+  readonly ended: number;
+}
+const durationOf = ({ began, ended }: Write): number => ended - began;
+
+const eraseContacts = async (name: string, main?: string) => {
+  const { databaseURL, token: serverToken } = await postgres.newDatabase(name);
+  const env = { DATABASE_URL: databaseURL, RATE_LIMIT: withoutLimits() };
+  const served = await startServed('', await freePort(), { main, env });
+  const post = async (at: string, fields: object) => {
+    const response = await fetch(`${served.url}${at}`, { method: 'POST', body: JSON.stringify(fields) });
+    const body = (await response.json()) as { contactUUID: string };
+    expect([at, response.status]).toEqual([at, 200]);
+    return body;
+  };
+  const createContact = (tokenUUID: string, userUUID: string, contactEmailaddress: string) =>
+    post('/createContact', { tokenUUID, userUUID, contactEmailaddress, contactProfileID: 'customer' });
+  const claim = (userUUID: string, contact: number) => createContact(browserToken, userUUID, addressOf(contact));
+
+  const contactUUIDs: string[] = [];
+  for (let contact = 0; contact < contacts; contact += 1) {
+    for (let at = 0; at < claims; at += together) {
+      await Promise.all(
+        Array.from({ length: together }, (_, nth) => claim(`visitor-of-${contact}-number-${at + nth}`, contact)),
+      );
+    }
+    contactUUIDs.push((await createContact(serverToken, 'another-visitor-1', addressOf(contact))).contactUUID);
+  }
+
+  let isOver = false;
+  const writes: Write[] = [];
+  /** Who has nothing to do with any of these contacts. */
+  const write = async (writer: number) => {
+    for (let nth = 0; !isOver; nth += 1) {
+      const began = performance.now();
+      const userUUID = `stranger-number-${writer}-${nth}`;
+      if (writer % 2) await post('/logEvent', { tokenUUID: browserToken, userUUID, eventID: 1 });
+      else await createContact(browserToken, userUUID, `${userUUID}@else.example`);
+      writes.push({ began, ended: performance.now() });
+    }
+  };
+  const writing = Array.from({ length: writers }, (_, writer) => write(writer));
+  const claimMore = (kind: string, contact: number) =>
+    Promise.all(Array.from({ length: 8 }, (_, nth) => claim(`${kind}-visitor-of-${contact}-${nth}`, contact)));
+  const erasures: Write[] = [];
+  const withoutErasure: number[] = [];
+  for (const [contact, contactUUID] of contactUUIDs.entries()) {
+    await wait(300);
+    withoutErasure.push(performance.now());
+    await claimMore('early', contact);
+    await wait(300);
+    const began = performance.now();
+    const erasing = post('/contact/eraseContact', { tokenUUID: serverToken, contactUUID });
+    const claiming = claimMore('late', contact);
+    await erasing;
+    erasures.push({ began, ended: performance.now() });
+    await claiming;
+  }
+  isOver = true;
+  await Promise.all(writing);
+  await stopServed(served);
+
+  /** The longest write of those that were under way then. */
+  const longestIn = (began: number, ended: number) =>
+    Math.max(0, ...writes.filter((write) => write.began < ended && write.ended > began).map(durationOf));
+  const isWithin = (write: Write) => erasures.some(({ began, ended }) => write.began > began && write.ended < ended);
+  return {
+    erasure: quantile(erasures.map(durationOf), 0.5),
+    within: writes.filter(isWithin).length / contacts,
+    longest: quantile(
+      erasures.map(({ began, ended }) => longestIn(began, ended)),
+      0.5,
+    ),
+    without: quantile(
+      erasures.map((erasure, nth) => {
+        const began = withoutErasure[nth] as number;
+        return longestIn(began, began + durationOf(erasure));
+      }),
+      0.5,
+    ),
+  };
+};
+
+test('others write on while a contact with many claims is erased, and while more is claimed for it', async (context) => {
+  const ours = await eraseContacts('ours');
+  const weakened = await eraseContacts('weakened', changeServer(postgres.folder(), 'alone', erasingAloneOnPostgres));
+  expect(ours.within).toBeGreaterThan(weakened.within);
+  const costOf = ({ erasure, within, longest, without }: typeof ours) =>
+    [
+      `eraseContact ${erasure.toFixed(0)} ms, in which others write ${within.toFixed(1)} times`,
+      `their longest write ${longest.toFixed(0)} ms, without an erasure ${without.toFixed(0)} ms (medians)`,
+    ].join('; ');
+  report(context, {
+    fault: 'erasing on PostgreSQL',
+    count: `${contacts} contacts of ${claims} claims, and 8 more claims beside each erasure`,
+    result: costOf(ours),
+    weakened: `all others wait for it: ${costOf(weakened)}`,
+  });
+});

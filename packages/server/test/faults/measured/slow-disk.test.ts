@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { times } from '../../tools/counts.ts';
+import { freePort } from '../../tools/ports.ts';
+import { report } from '../../tools/report.ts';
+import { makeAccount, residentMegabytes, startServed, stopServed, watchMost } from '../../tools/served.ts';
+import { changeServer } from '../../tools/weakened.ts';
+import { withoutBoundOnWaiting } from '../../weaknesses/http.ts';
+import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
+import { attachStrace } from '../tools/tracing.ts';
+
+const seconds = times({ quick: 8, full: 60 });
+/** All that the process holds, its program included. */
+const mostMegabytes = times({ quick: 400, full: 256 });
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-slow-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Sends far more than a disk can keep that takes a second for each sync. */
+const slowDown = async (name: string, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const token = await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main });
+  const pid = served.process.pid as number;
+  const idle = residentMegabytes(pid);
+  const delay = 'inject=fsync,fdatasync:delay_enter=1000000';
+  const detach = await attachStrace(pid, '/dev/null', '-e', 'trace=fsync,fdatasync', '-e', delay);
+  const most = watchMost(() => residentMegabytes(pid));
+  const ledger = createLedger(64, { batch: 500, onlyBatches: true, ballast: 1_200 });
+  const load = ledger.send(served.url, token);
+  await wait(seconds * 1_000);
+  const stopped = load.stop();
+  await detach();
+  await stopped;
+  const megabytes = most();
+  await stopServed(served);
+  const { lost } = judge(ledger, readDatabase(path));
+  const { endings, withoutRetryAfter } = ledger;
+  const others = [...endings].filter(([name]) => name !== '200' && name !== '503');
+  return {
+    lost,
+    withoutRetryAfter,
+    others,
+    idle,
+    megabytes,
+    kept: ledger.acknowledged.size,
+    refused: endings.get('503') ?? 0,
+  };
+};
+
+test('loses nothing and bounds its memory while each sync takes a second', async (context) => {
+  const found = await slowDown('ours');
+  expect(found).toMatchObject({ lost: 0, withoutRetryAfter: 0, others: [] });
+  expect(found.refused).toBeGreaterThan(0);
+  expect(found.kept).toBeGreaterThan(0);
+  expect(found.megabytes).toBeLessThan(mostMegabytes);
+
+  const weakened = await slowDown('weakened', changeServer(folder, 'without-bound', withoutBoundOnWaiting));
+  expect(weakened.refused === 0 || weakened.megabytes >= mostMegabytes).toBe(true);
+  report(context, {
+    fault: 'slow disk',
+    count: `${seconds} s with syncs of 1 s, 64 clients with batches of 600 kB`,
+    result: `0 of ${found.kept} lost, ${found.refused} × 503 with Retry-After, ${Math.round(found.idle)} MB before, at most ${Math.round(found.megabytes)} MB`,
+    weakened: `no bound on what waits: ${weakened.refused} × 503, ${Math.round(weakened.megabytes)} MB`,
+  });
+});

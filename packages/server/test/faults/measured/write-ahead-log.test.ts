@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { times } from '../../tools/counts.ts';
+import { freePort } from '../../tools/ports.ts';
+import { report } from '../../tools/report.ts';
+import { makeAccount, startServed, stopServed, watchMost } from '../../tools/served.ts';
+import { changeServer } from '../../tools/weakened.ts';
+import { neverCheckpointing } from '../../weaknesses/store.ts';
+import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
+
+/** What is written in events; their pages and indexes are more. */
+const written = times({ quick: 100, full: 500 }) * 1024 * 1024;
+const mostMebibytes = 64;
+const batch = 400;
+const ballast = 2_000;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-wal-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Reads one page after the other without a pause, until stopped. */
+const readBackToBack = (url: string, token: string) => {
+  let stopped = false;
+  let pages = 0;
+  const reader = async () => {
+    for (let cursor = ''; !stopped; pages += 1) {
+      const query = `order=asc&limit=1000&cursor=${encodeURIComponent(cursor)}`;
+      const response = await fetch(`${url}/event/getEvent?${query}`, { headers: { Authorization: `Bearer ${token}` } });
+      expect(response.status).toBe(200);
+      cursor = ((await response.json()) as { nextCursor: string }).nextCursor;
+    }
+  };
+  const done = Promise.all([reader(), reader()]);
+  return async () => {
+    stopped = true;
+    await done;
+    return pages;
+  };
+};
+
+const writeAndRead = async (name: string, bytes: number, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const token = await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main });
+  const most = watchMost(() => statSync(`${path}-wal`).size, 5);
+  const ledger = createLedger(2, { batch, onlyBatches: true, ballast });
+  const load = ledger.send(served.url, token);
+  const stopReading = readBackToBack(served.url, token);
+  while (ledger.acknowledged.size * ballast < bytes) await wait(20);
+  const pages = await stopReading();
+  await load.stop();
+  const mebibytes = most() / 1024 / 1024;
+  await stopServed(served);
+  const verdict = judge(ledger, readDatabase(path));
+  rmSync(path);
+  return { ...verdict, mebibytes, pages, events: ledger.acknowledged.size };
+};
+
+test(`keeps the write-ahead log below ${mostMebibytes} MiB while events are written and read without a pause`, async (context) => {
+  const found = await writeAndRead('ours', written);
+  expect(found).toMatchObject({ lost: 0, twice: 0 });
+  expect(found.mebibytes).toBeLessThanOrEqual(mostMebibytes);
+  expect(found.pages).toBeGreaterThan(0);
+  const weakened = await writeAndRead(
+    'weakened',
+    100 * 1024 * 1024,
+    changeServer(folder, 'changed', neverCheckpointing),
+  );
+  expect(weakened.mebibytes).toBeGreaterThan(mostMebibytes);
+  report(context, {
+    fault: 'write-ahead log',
+    count: `${found.events} events of ${ballast} bytes, ${found.pages} pages read meanwhile`,
+    result: `at most ${Math.round(found.mebibytes)} MiB; 0 lost`,
+    weakened: `never written back: ${Math.round(weakened.mebibytes)} MiB`,
+  });
+});

@@ -1,0 +1,425 @@
+/** People with names: invited, joining, and signing in to the console with a password. */
+import { scryptSync } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPasswords } from '../../../src/http/console/passwords.ts';
+import { type Fields, noRateLimits, openScene, type Scene } from '../../fixtures/scene.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
+
+const password = 'stone teapots sing at dawn';
+const emailaddress = 'ben@shop.example';
+
+let scene: Scene;
+let time: number;
+beforeEach(async () => {
+  time = Date.now();
+  scene = await openScene({ now: () => time, consoleOrigin, passwords: createPasswords({ ln: 4, r: 8, p: 1 }) });
+});
+afterEach(() => scene.close());
+
+const asOwner = (path: string, fields: Fields = {}) =>
+  scene.post(`/account/${path}`, { tokenUUID: scene.tokens.server, ...fields });
+const invite = async (fields: Fields = {}) =>
+  (await asOwner('inviteMember', { memberEmailaddress: emailaddress, memberRole: 'editor', ...fields })).body;
+const members = async () => (await scene.get('/account/listMembers', { tokenUUID: scene.tokens.server })).body.member;
+const send = (path: string, fields: Fields, cookie = '') =>
+  scene.send(`/console/${path}`, {
+    method: 'POST',
+    headers: { ...fromConsole(cookie), 'Content-Type': 'application/json' },
+    body: JSON.stringify(fields),
+  });
+const accept = (code: string, fields: Fields = {}) =>
+  send('accept', { code, memberName: 'Ben Lime', password, ...fields });
+const join = async (fields: Fields = {}) => {
+  const { invitationCode } = await invite(fields);
+  const { headers, body } = await accept(invitationCode);
+  return { cookie: cookieFrom(headers), sessionID: body.session.sessionID as string };
+};
+
+it('a person is invited, chooses a password, and signs in with it', async () => {
+  const { memberID, invitationCode, expiresTime } = await invite({ memberName: 'Ben' });
+  expect(expiresTime).toBe(new Date(time + 7 * 86_400_000).toISOString());
+  const { invitation } = (await send('invitation', { code: invitationCode })).body;
+  expect(invitation).toEqual({
+    ...{ accountName: 'Shop', memberEmailaddress: emailaddress, memberName: 'Ben', memberRole: 'editor' },
+  });
+  const joined = await accept(invitationCode);
+  expect(joined.body.session).toMatchObject({ accountUUID: scene.accountUUID, kind: 'editor' });
+  const signedIn = await signInWith(scene, { emailaddress: ' Ben@Shop.example', password });
+  expect(signedIn.body.session).toMatchObject({ accountUUID: scene.accountUUID, kind: 'editor' });
+  const headers = fromConsole(cookieFrom(signedIn.headers), signedIn.body.session.sessionID);
+  expect((await scene.send('/contact/searchContact', { headers })).status).toBe(200);
+  expect(await members()).toEqual([
+    {
+      ...{ memberID, memberEmailaddress: emailaddress, memberName: 'Ben Lime', memberRole: 'editor' },
+      ...{ createdTime: expect.any(String), joinedTime: expect.any(String), signedInTime: expect.any(String) },
+      passkeys: 0,
+    },
+  ]);
+  const { token } = (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account;
+  expect(token.filter((each: { memberID?: string }) => each.memberID === memberID)).toMatchObject([
+    { session: true },
+    { session: true },
+  ]);
+  expect(scene.logged()).not.toContain(password);
+  expect(scene.logged()).not.toContain(invitationCode);
+  expect(scene.logged()).not.toContain(emailaddress);
+});
+
+it.each([
+  ['a short password', { password: 'fourteen chars' }, 400, 'password'],
+  ['one of few characters', { password: 'abababababababababab' }, 400, 'password'],
+  ['an endless one', { password: 'abcde'.repeat(60) }, 400, 'password'],
+  ['the e-mail address', { password: emailaddress }, 400, 'password'],
+  ['no password', { password: '' }, 400, 'password'],
+  ['a list for a password', { password: [password] }, 400, 'password'],
+  ['no name', { memberName: '' }, 400, 'memberName'],
+  ['a name with control characters', { memberName: 'Ben\u0007' }, 400, 'memberName'],
+  ['a name that is too long', { memberName: 'B'.repeat(256) }, 400, 'memberName'],
+  ['another code', { code: 'x'.repeat(24) }, 401, 'code'],
+])('an invitation is not used up by %s, which is refused', async (_, fields, status, field) => {
+  const { invitationCode } = await invite();
+  const refused = await accept(invitationCode, fields);
+  expect([refused.status, refused.body.error.field, refused.headers.get('set-cookie')]).toEqual([status, field, null]);
+  expect((await accept(invitationCode)).status).toBe(200);
+});
+
+it('an invitation ends after seven days, and when it was taken', async () => {
+  const { invitationCode } = await invite();
+  time += 7 * 86_400_000;
+  expect((await accept(invitationCode)).body.error.code).toBe('invalid_token');
+  const again = await invite();
+  expect((await accept(again.invitationCode)).status).toBe(200);
+  expect((await accept(again.invitationCode)).status).toBe(401);
+  expect((await send('invitation', { code: again.invitationCode })).status).toBe(401);
+});
+
+it('a forgotten password is replaced by a new invitation, which ends the sessions that there are', async () => {
+  const { cookie, sessionID } = await join();
+  const read = () => scene.send('/event/getEvent', { headers: fromConsole(cookie, sessionID) });
+  const { invitationCode } = await invite();
+  expect((await read()).status).toBe(200);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
+  const other = 'another sentence of words';
+  expect((await accept(invitationCode, { password: other })).status).toBe(200);
+  expect((await read()).status).toBe(401);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
+  expect((await signInWith(scene, { emailaddress, password: other })).status).toBe(200);
+});
+
+it('says nothing of who is a member', async () => {
+  await join();
+  const answers = [
+    await signInWith(scene, { emailaddress, password: 'not this one, not this' }),
+    await signInWith(scene, { emailaddress: 'nobody@shop.example', password }),
+    await signInWith(scene, { emailaddress: 'not an address', password }),
+  ];
+  const told = answers.map(({ status, headers, body: { error } }) => [status, headers.get('set-cookie'), error]);
+  expect(told).toEqual(told.map(() => told[0]));
+  expect(told[0]).toEqual([401, null, expect.objectContaining({ code: 'invalid_token', field: 'password' })]);
+});
+
+it('derives one key at each sign-in, whether nobody has the address, or members of several accounts', async () => {
+  const scenes = scene;
+  let derived = 0;
+  const counting = createPasswords({ ln: 4, r: 8, p: 1 }, async (given, salt, length, options) => {
+    derived += 1;
+    return scryptSync(given, salt, length, options);
+  });
+  scene = await openScene({ now: () => time, consoleOrigin, passwords: counting });
+  try {
+    const counts = async (nth: number) => {
+      const from = { incoming: { socket: { remoteAddress: `192.0.2.${nth}` } } };
+      const made: number[] = [];
+      for (const fields of [
+        { emailaddress, password },
+        { emailaddress, password: 'not this one, not this' },
+        { emailaddress: 'nobody@shop.example', password },
+        { emailaddress: 'not an address', password },
+      ]) {
+        derived = 0;
+        await signInWith(scene, fields, '', consoleOrigin, from);
+        made.push(derived);
+      }
+      return made;
+    };
+    for (let accounts = 0; accounts <= 4; accounts += 1) {
+      expect([accounts, await counts(accounts)]).toEqual([accounts, [1, 1, 1, 1]]);
+      const { body } = await scene.post('/account/createAccount', {
+        ...{ tokenUUID: scene.tokens.operator, accountName: `Account ${accounts}` },
+      });
+      const invited = { memberEmailaddress: emailaddress, memberRole: 'viewer', tokenUUID: body.serverTokenUUID };
+      const { invitationCode } = (await scene.post('/account/inviteMember', invited)).body;
+      expect((await accept(invitationCode, accounts % 2 ? { password: 'another sentence of words' } : {})).status).toBe(
+        200,
+      );
+    }
+  } finally {
+    await scene.close();
+    scene = scenes;
+  }
+});
+
+it('somebody who guesses codes of invitations holds up nobody who has one at the same address', async () => {
+  const scenes = scene;
+  scene = await openScene({
+    ...{ now: () => time, consoleOrigin, passwords: createPasswords({ ln: 4, r: 8, p: 1 }) },
+    rateLimits: { ...noRateLimits, unknownToken: { perSecond: 0.001, burst: 10 } },
+  });
+  try {
+    const { invitationCode } = await invite();
+    const statuses = [];
+    for (let nth = 0; nth < 15; nth += 1) statuses.push((await accept(`${nth}`.padEnd(24, 'x'))).status);
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);
+    expect((await accept(invitationCode)).status).toBe(200);
+  } finally {
+    await scene.close();
+    scene = scenes;
+  }
+});
+
+it('lets nobody guess on: ten failed sign-ins from an address, which use up nothing of a member who is known there', async () => {
+  await join();
+  for (let nth = 0; nth < 12; nth += 1) expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
+  const stranger = (nth: number) => signInWith(scene, { emailaddress: `b${nth}@shop.example`, password });
+  for (let nth = 0; nth < 10; nth += 1) expect((await stranger(nth)).status).toBe(401);
+  const limited = await stranger(10);
+  expect([limited.status, Number(limited.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+  for (let nth = 0; nth < 10; nth += 1)
+    expect((await signInWith(scene, { emailaddress, password: 'not this one, not this' })).status).toBe(401);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(429);
+  // A token still signs in.
+  expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
+});
+
+it('judges thirty passwords for an invitation, and no more from the same address', async () => {
+  const { invitationCode } = await invite();
+  let judged = 0;
+  // On a slow machine some more: one is allowed every ten seconds.
+  for (; judged < 60; judged += 1) {
+    const { status, body } = await accept(invitationCode, { password: 'fifteen letters' });
+    if (status === 429) break;
+    expect(body.error.field).toBe('password');
+  }
+  expect(judged).toBeGreaterThanOrEqual(30);
+  expect(judged).toBeLessThan(60);
+});
+
+it('somebody who has signed in from an address is not locked out of it by others, who fail from many', async () => {
+  await join();
+  const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
+  const signInFrom = (address: string, given = password) =>
+    signInWith(scene, { emailaddress, password: given }, '', consoleOrigin, from(address));
+  expect((await signInFrom('192.0.2.1')).status).toBe(200);
+  for (let nth = 0; nth < 50; nth += 1)
+    expect((await signInFrom(`198.51.100.${nth % 5}`, 'not this one, not this')).status).toBe(401);
+  for (let nth = 0; nth < 12; nth += 1) expect((await signInFrom('203.0.113.1')).status).toBe(429);
+  expect((await signInFrom('192.0.2.1')).status).toBe(200);
+  // What was refused for the e-mail address took nothing from the address.
+  const other = { emailaddress: 'nobody@shop.example', password };
+  const answer = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
+  expect(answer.status).toBe(401);
+});
+
+/** Sends requests from an address. */
+const signInFrom = (remoteAddress: string, fields: Fields) =>
+  signInWith(scene, { emailaddress, ...fields }, '', consoleOrigin, { incoming: { socket: { remoteAddress } } });
+
+it('counts no password that is too long', async () => {
+  await join();
+  for (let nth = 0; nth < 60; nth += 1) {
+    const { status, body } = await signInFrom('192.0.2.1', { password: 'x'.repeat(2_000) });
+    expect([status, body.error.field]).toEqual([400, 'password']);
+  }
+  expect((await signInFrom('192.0.2.1', { password })).status).toBe(200);
+});
+
+it('counts nothing of a sign-in for whose hash there is no place', async () => {
+  const scenes = scene;
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let isHeld = false;
+  const held = createPasswords({ ln: 4, r: 8, p: 1 }, async (given, salt, length, options) => {
+    if (isHeld) await finished;
+    return scryptSync(given, salt, length, options);
+  });
+  let placesTaken = 0;
+  const matching: typeof held.matching = (...sent) => {
+    placesTaken += 1;
+    return held.matching(...sent);
+  };
+  scene = await openScene({ now: () => time, consoleOrigin, passwords: { ...held, matching } });
+  try {
+    await join();
+    isHeld = true;
+    const waiting = Array.from({ length: 10 }, (_, nth) =>
+      signInFrom(`198.51.100.${nth}`, { emailaddress: `b${nth}@shop.example`, password }),
+    );
+    await expect.poll(() => placesTaken).toBe(waiting.length);
+    // More than the limits allow of one address.
+    const refused = await Promise.all(Array.from({ length: 40 }, () => signInFrom('192.0.2.1', { password })));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+    finish();
+    await Promise.all(waiting);
+    expect((await signInFrom('192.0.2.1', { password })).status).toBe(200);
+  } finally {
+    finish();
+    await scene.close();
+    scene = scenes;
+  }
+});
+
+it('hashes sixty passwords that others send from a /48, besides those of members who are known there', async () => {
+  await join();
+  const home = '2001:db8:1::1';
+  expect((await signInFrom(home, { password })).status).toBe(200);
+  const guess = (nth: number) =>
+    signInFrom(`2001:db8:1:${nth.toString(16)}::1`, { emailaddress: `b${nth}@shop.example`, password });
+  let hashed = 0;
+  // On a slow machine some more: one is allowed every two seconds.
+  while (hashed < 200 && (await guess(hashed + 1)).status === 401) hashed += 1;
+  expect(hashed).toBeGreaterThanOrEqual(59);
+  expect(hashed).toBeLessThan(200);
+  expect((await signInFrom(home, { password })).status).toBe(200);
+  expect((await signInFrom('2001:db8:2::1', { password })).status).toBe(200);
+});
+
+describe('an owner of other accounts, who has joined them with a member’s e-mail address', () => {
+  const theirs = 'four words of a stranger';
+  const home = '192.0.2.1';
+  const elsewhere = '203.0.113.66';
+  const joinAnother = async () => {
+    const { body } = await scene.post('/account/createAccount', {
+      tokenUUID: scene.tokens.operator,
+      accountName: 'Other',
+    });
+    const invited = { tokenUUID: body.serverTokenUUID, memberEmailaddress: emailaddress, memberRole: 'owner' };
+    const { invitationCode } = (await scene.post('/account/inviteMember', invited)).body;
+    await accept(invitationCode, { password: theirs });
+    expect((await signInFrom(elsewhere, { password: theirs })).status).toBe(200);
+  };
+
+  it('does not keep the member from signing in, with any number of accounts', async () => {
+    await join();
+    for (let nth = 0; nth < 7; nth += 1) await joinAnother();
+    const { status, body } = await signInFrom(home, { password });
+    expect([status, body.session.accountUUID]).toEqual([200, scene.accountUUID]);
+  });
+
+  it('guesses no more than others, and still signs in', async () => {
+    await join();
+    await joinAnother();
+    const wrong = 'not this one, not this';
+    expect((await signInFrom(home, { password })).status).toBe(200);
+    for (let nth = 0; nth < 50; nth += 1)
+      expect((await signInFrom(`198.51.100.${nth % 5}`, { password: wrong })).status).toBe(401);
+    expect((await signInFrom('203.0.113.1', { password })).status).toBe(429);
+    const right = await signInFrom(elsewhere, { password });
+    const guess = await signInFrom(elsewhere, { password: wrong });
+    expect([right.status, right.body]).toEqual([401, { ...guess.body, requestID: right.body.requestID }]);
+    expect(right.body.error.message).toContain('use a passkey');
+    expect((await signInFrom(elsewhere, { password: theirs })).status).toBe(200);
+    expect((await signInFrom(home, { password })).body.session.accountUUID).toBe(scene.accountUUID);
+  });
+
+  it('has fifty guesses an hour from other addresses', async () => {
+    await join();
+    await joinAnother();
+    const wrong = { password: 'not this one, not this' };
+    let evaluated = 0;
+    // On a slow machine some more: one is allowed every 72 seconds.
+    while (evaluated < 100 && (await signInFrom(`198.51.100.${evaluated % 20}`, wrong)).status === 401) evaluated += 1;
+    expect(evaluated).toBeGreaterThanOrEqual(50);
+    expect(evaluated).toBeLessThan(100);
+  });
+});
+
+it('a role is changed, and a member is removed, in open sessions at once', async () => {
+  const { cookie, sessionID } = await join({ memberRole: 'viewer' });
+  const [{ memberID }] = await members();
+  const headers = { ...fromConsole(cookie, sessionID), 'Content-Type': 'application/json' };
+  const save = () =>
+    scene.send('/report/createSegment', {
+      ...{ method: 'POST', headers },
+      body: JSON.stringify({ segmentName: 'Buyers', filter: { event: 1 } }),
+    });
+  expect((await save()).body.error.code).toBe('token_kind');
+  expect((await asOwner('updateMember', { memberID, memberRole: 'editor' })).status).toBe(200);
+  expect((await save()).status).toBe(200);
+  expect((await asOwner('updateMember', { memberID, memberRole: 'king' })).body.error.field).toBe('memberRole');
+  expect((await asOwner('removeMember', { memberID })).status).toBe(200);
+  expect((await save()).status).toBe(401);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
+  expect((await asOwner('removeMember', { memberID })).body.error.code).toBe('unknown_member');
+});
+
+describe('a person in two accounts', () => {
+  const secondAccount = async () => {
+    const { body } = await scene.post('/account/createAccount', {
+      ...{ tokenUUID: scene.tokens.operator, accountName: 'Blog' },
+    });
+    return { accountUUID: body.accountUUID as string, tokenUUID: body.serverTokenUUID as string };
+  };
+  const sessionsOf = async (cookie: string, sessionID = '1') =>
+    (await scene.send('/console/session', { headers: fromConsole(cookie, sessionID) })).body;
+
+  it('signs in to both with one password, and a page reads the account that it was loaded with', async () => {
+    const blog = await secondAccount();
+    await join();
+    const fields = { tokenUUID: blog.tokenUUID, memberEmailaddress: emailaddress, memberRole: 'viewer' };
+    const { invitationCode } = (await scene.post('/account/inviteMember', fields)).body;
+    await accept(invitationCode);
+    const { headers } = await signInWith(scene, { emailaddress, password });
+    const cookie = cookieFrom(headers);
+    const { sessions } = await sessionsOf(cookie);
+    expect(sessions).toMatchObject([{ accountName: expect.any(String) }, { accountName: expect.any(String) }]);
+    const kinds = Object.fromEntries(sessions.map((each: Fields) => [each.accountUUID, each.kind]));
+    expect(kinds).toEqual({ [scene.accountUUID]: 'editor', [blog.accountUUID]: 'viewer' });
+    for (const { accountUUID, sessionID } of sessions) {
+      const { body } = await scene.send('/account/getAccount', { headers: fromConsole(cookie, sessionID) });
+      expect(body.account.accountUUID).toBe(accountUUID);
+      expect((await sessionsOf(cookie, sessionID)).session.sessionID).toBe(sessionID);
+    }
+  });
+
+  it('with another password signs in to the one that it belongs to', async () => {
+    const blog = await secondAccount();
+    await join();
+    const fields = { tokenUUID: blog.tokenUUID, memberEmailaddress: emailaddress, memberRole: 'owner' };
+    const { invitationCode } = (await scene.post('/account/inviteMember', fields)).body;
+    await accept(invitationCode, { password: 'quite another sentence' });
+    const { body, headers } = await signInWith(scene, { emailaddress, password });
+    expect(body.session.accountUUID).toBe(scene.accountUUID);
+    expect((await sessionsOf(cookieFrom(headers))).sessions).toHaveLength(1);
+  });
+
+  it('keeps the session of the other account when signing in to a second, and when signing out of one', async () => {
+    const blog = await secondAccount();
+    const first = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
+    const second = await signInWith(scene, { tokenUUID: blog.tokenUUID }, cookieFrom(first.headers));
+    const cookie = cookieFrom(second.headers);
+    const { session, sessions } = await sessionsOf(cookie);
+    expect(session).toEqual(second.body.session);
+    expect(sessions).toEqual([second.body.session, first.body.session]);
+    // A second session of one account takes the place of the first.
+    const third = await signInWith(scene, { tokenUUID: scene.tokens.server }, cookie);
+    expect((await sessionsOf(cookieFrom(third.headers))).sessions).toEqual([third.body.session, second.body.session]);
+    expect((await sessionsOf(cookie)).sessions).toEqual([second.body.session]);
+    const out = await scene.send('/console/sign-out', {
+      method: 'POST',
+      headers: fromConsole(cookieFrom(third.headers), third.body.session.sessionID),
+    });
+    expect((await sessionsOf(cookieFrom(out.headers))).sessions).toEqual([second.body.session]);
+  });
+
+  it('has at most five sessions in a browser', async () => {
+    let cookie = '';
+    for (let nth = 0; nth < 7; nth += 1) {
+      const { tokenUUID } = await secondAccount();
+      cookie = cookieFrom((await signInWith(scene, { tokenUUID }, cookie)).headers);
+    }
+    expect((await sessionsOf(cookie)).sessions).toHaveLength(5);
+    expect((await sessionsOf(`${cookie}~${'x'.repeat(10_000)}`)).sessions).toEqual([]);
+  });
+});

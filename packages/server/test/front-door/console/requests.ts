@@ -1,0 +1,33 @@
+/** Requests of the console's pages, as a browser sends them. */
+import type { Answer, Fields, Scene } from '../../fixtures/scene.ts';
+
+export const consoleOrigin = 'https://events.shop.example';
+
+/** The headers of a request that a page of the console sends with a cookie; `sessionID` is that of the session it was loaded with. */
+export const fromConsole = (cookie: string, sessionID = '1', origin = consoleOrigin): Record<string, string> => ({
+  'X-Firsthand-Console': sessionID,
+  'Sec-Fetch-Site': 'same-origin',
+  Host: new URL(origin).host,
+  Origin: origin,
+  ...(cookie && { Cookie: cookie }),
+});
+
+export const signInWith = (
+  scene: Pick<Scene, 'send'>,
+  fields: Fields,
+  cookie = '',
+  origin = consoleOrigin,
+  env?: object,
+): Promise<Answer> =>
+  scene.send(
+    '/console/sign-in',
+    {
+      method: 'POST',
+      headers: { ...fromConsole(cookie, '1', origin), 'Content-Type': 'application/json' },
+      body: JSON.stringify(fields),
+    },
+    env,
+  );
+
+/** The cookie that a browser sends back. */
+export const cookieFrom = (headers: Headers): string => (headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';

@@ -1,0 +1,364 @@
+import { limits } from '@firsthand/contract/limits';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newAddress } from '../../fixtures/requests.ts';
+import { type Fields, openScene, type Scene } from '../../fixtures/scene.ts';
+
+let scene: Scene;
+let other: { accountUUID: string; serverTokenUUID: string; browserTokenUUID: string };
+beforeAll(async () => {
+  scene = await openScene();
+  other = (await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'Other' })).body;
+});
+afterAll(() => scene.close());
+
+const update = (fields: Fields, tokenUUID = scene.tokens.server) =>
+  scene.post('/account/updateAccount', { tokenUUID, ...fields });
+const get = async (fields: Fields = {}, tokenUUID = scene.tokens.server) =>
+  scene.get('/account/getAccount', { tokenUUID, ...fields });
+
+describe('createAccount', () => {
+  it('makes an account with its catalogues, tokens and contacts', async () => {
+    const contactEmailaddress = newAddress();
+    const { body } = await scene.post('/account/createAccount', {
+      tokenUUID: scene.tokens.operator,
+      accountName: 'Shop',
+      accountOrigin: ['HTTPS://Shop.Example:443/', 'https://*.shop.example', 'https://shop.example'],
+      accountTimezone: 'Europe/London',
+      accountCurrency: 'GBP',
+      strict: true,
+      enrich: false,
+      profile: [{ profileID: 'customer', profileName: 'Customer' }],
+      tag: [{ tagID: 'vip', tagName: 'Very important', browser: false }],
+      attr: [{ attrID: 'born', attrType: 'date' }],
+      event: [{ eventID: 7, eventName: 'bought' }],
+      contact: [
+        { contactEmailaddress, contactProfileID: 'customer', contactTagID: 'vip' },
+        { contactEmailaddress: 'none' },
+        5,
+      ],
+    });
+    expect(body).toEqual({
+      accountUUID: expect.stringMatching(/^[\w-]{21}$/),
+      browserTokenUUID: expect.stringMatching(/^browser_[\w-]{24}$/),
+      serverTokenUUID: expect.stringMatching(/^server_[\w-]{24}$/),
+      contact: [
+        { status: '200', exists: false, contactUUID: expect.any(String) },
+        {
+          status: '400',
+          error: expect.objectContaining({ code: 'invalid_field', field: 'contact[1].contactEmailaddress' }),
+        },
+        { status: '400', error: expect.objectContaining({ field: 'contact[2]' }) },
+      ],
+      status: '200',
+    });
+    const { account } = (await get({}, body.serverTokenUUID)).body;
+    expect(account).toMatchObject({
+      accountUUID: body.accountUUID,
+      accountName: 'Shop',
+      accountOrigin: ['https://shop.example', 'https://*.shop.example'],
+      accountTimezone: 'Europe/London',
+      accountCurrency: 'GBP',
+      strict: true,
+      enrich: false,
+      profile: [{ profileID: 'customer', profileName: 'Customer', browser: true }],
+      tag: [{ tagID: 'vip', tagName: 'Very important', browser: false }],
+      attr: [{ attrID: 'born', attrName: 'born', attrType: 'date', browser: true }],
+      event: [{ eventID: 7, eventName: 'bought', browser: true }],
+      usage: { contacts: 1, users: 0, events: 0, storedBytes: expect.any(Number) },
+      limits: { ...limits, accountBytes: null },
+    });
+    expect(account.token).toMatchObject([
+      { tokenKind: 'browser', tokenUUID: body.browserTokenUUID },
+      { tokenKind: 'server' },
+    ]);
+    expect(JSON.stringify(account)).not.toContain(body.serverTokenUUID);
+  });
+
+  it.each([
+    ['an origin with a path', { accountOrigin: ['https://shop.example/cart'] }, 'accountOrigin[0]'],
+    ['a whole top-level domain', { accountOrigin: ['https://*.com'] }, 'accountOrigin[0]'],
+    ['a zone that there is not', { accountTimezone: 'Mars/Olympus' }, 'accountTimezone'],
+    ['a currency that there is not', { accountCurrency: 'EUX' }, 'accountCurrency'],
+    ['a currency by its name', { accountCurrency: 'euro' }, 'accountCurrency'],
+    ['a flag that is none', { enrich: 'yes' }, 'enrich'],
+    ['an entry without its ID', { tag: [{ tagName: 'x' }] }, 'tag[0].tagID'],
+    ['too many contacts', { contact: Array(101).fill({}) }, 'contact'],
+    ['no name', { accountName: '' }, 'accountName'],
+  ])('refuses %s', async (_, fields, field) => {
+    const { status, body } = await scene.post('/account/createAccount', {
+      tokenUUID: scene.tokens.operator,
+      accountName: 'Shop',
+      ...fields,
+    });
+    expect([status, body.error.field]).toEqual([400, field]);
+  });
+});
+
+describe('updateAccount', () => {
+  it('does not count what the account holds for a caller who has named it', async () => {
+    let counted = 0;
+    const quiet = await openScene({
+      wrap: (store) => ({
+        ...store,
+        getAccount: (account) => {
+          counted++;
+          return store.getAccount(account);
+        },
+      }),
+    });
+    const { accountUUID, tokens } = quiet;
+    for (const tokenUUID of [tokens.operator, tokens.server]) {
+      const { body } = await quiet.post('/account/updateAccount', { tokenUUID, accountUUID, accountName: 'New' });
+      expect(body.accountUUID).toBe(accountUUID);
+    }
+    await quiet.close();
+    expect(counted).toBe(0);
+  });
+
+  it('changes what is given and nothing else', async () => {
+    const before = (await get()).body.account;
+    const { body } = await update({ accountOrigin: ['https://shop.example'], tag: [{ tagID: 'new' }] });
+    expect(body).toEqual({
+      accountUUID: scene.accountUUID,
+      updated: ['accountOrigin', 'tag'],
+      contact: [],
+      status: '200',
+    });
+    const { account } = (await get()).body;
+    expect(account).toEqual({
+      ...before,
+      accountOrigin: ['https://shop.example'],
+      tag: [{ tagID: 'new', tagName: 'new', browser: true }],
+    });
+    await update({ accountOrigin: [] });
+    expect((await get()).body.account.accountOrigin).toEqual([]);
+  });
+
+  it('names the fields whose value changed', async () => {
+    const given = { accountTimezone: 'Asia/Tokyo', tag: [{ tagID: 'renamed', tagName: 'Renamed' }] };
+    expect((await update(given)).body.updated).toEqual(['accountTimezone', 'tag']);
+    expect((await update(given)).body.updated).toEqual([]);
+    const changed = { ...given, strict: false, accountTimezone: 'UTC', enrich: false };
+    expect((await update(changed)).body.updated).toEqual(['accountTimezone', 'enrich']);
+  });
+
+  it('chooses a currency, and none again', async () => {
+    const currency = async () => (await get()).body.account.accountCurrency;
+    expect(await currency()).toBe('');
+    expect((await update({ accountCurrency: 'EUR' })).body.updated).toEqual(['accountCurrency']);
+    expect((await update({ accountCurrency: '' })).body.updated).toEqual([]);
+    expect(await currency()).toBe('EUR');
+    expect((await update({ accountCurrency: null })).body.updated).toEqual(['accountCurrency']);
+    expect(await currency()).toBe('');
+  });
+
+  it('makes contacts, and changes those that there are', async () => {
+    const contactEmailaddress = newAddress();
+    const made = (await update({ contact: [{ contactEmailaddress, contactTitle: 'Dr' }] })).body.contact[0];
+    const { body } = await update({
+      contact: [
+        { contactEmailaddress, contactTitle: null },
+        { contactUUID: 'nobody', contactTitle: 'Dr' },
+        { contactUUID: made.contactUUID, contactLastname: 'L' },
+        {},
+      ],
+    });
+    expect(body.contact).toMatchObject([
+      { status: '200', exists: true, contactUUID: made.contactUUID },
+      { status: '404', error: { code: 'unknown_contact', field: 'contact[1].contactUUID' } },
+      { status: '200', exists: true },
+      { status: '400', error: { field: 'contact[3].contactUUID' } },
+    ]);
+  });
+});
+
+describe('the account of a request', () => {
+  it.each([
+    ['a server’s own', () => scene.tokens.server, {}, 200],
+    ['a server’s own, by name', () => scene.tokens.server, () => ({ accountUUID: scene.accountUUID }), 200],
+    ['another’s', () => scene.tokens.server, () => ({ accountUUID: other.accountUUID }), 404],
+    ['nobody’s', () => scene.tokens.server, { accountUUID: 'nobody' }, 404],
+    ['any, by name, for an operator', () => scene.tokens.operator, () => ({ accountUUID: other.accountUUID }), 200],
+    ['nobody’s, for an operator', () => scene.tokens.operator, { accountUUID: 'nobody' }, 404],
+    ['unnamed, for an operator', () => scene.tokens.operator, {}, 400],
+  ])('is %s', async (_, token, named, status) => {
+    const fields = typeof named === 'function' ? named() : named;
+    for (const answer of [await get(fields, token()), await update(fields, token())]) {
+      expect(answer.status).toBe(status);
+      if (status !== 200) expect(answer.body.error.field).toBe('accountUUID');
+    }
+  });
+});
+
+describe('tokens', () => {
+  it('are made, work, and stop working when revoked', async () => {
+    const tokenUUID = scene.tokens.server;
+    const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server', tokenName: 'till' })).body;
+    expect((await get({}, made.tokenUUID)).status).toBe(200);
+    const revoked = await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
+    expect(revoked.body).toMatchObject({ tokenID: made.tokenID, revokedTime: expect.stringMatching(/Z$/) });
+    expect((await get({}, made.tokenUUID)).status).toBe(401);
+    const again = await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
+    expect(again.body.revokedTime).toBe(revoked.body.revokedTime);
+    const { token } = (await get()).body.account;
+    const listed = token.find(({ tokenID }: { tokenID: string }) => tokenID === made.tokenID);
+    expect(listed).toMatchObject({ tokenName: 'till', tokenKind: 'server', revokedTime: revoked.body.revokedTime });
+  });
+
+  it('of another account are not there', async () => {
+    const tokenUUID = other.serverTokenUUID;
+    const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'browser' })).body;
+    const answer = await scene.post('/account/revokeToken', { tokenUUID: scene.tokens.server, tokenID: made.tokenID });
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'unknown_token']);
+  });
+
+  it('are never operators’', async () => {
+    const answer = await scene.post('/account/createToken', { tokenUUID: scene.tokens.server, tokenKind: 'operator' });
+    expect([answer.status, answer.body.error.field]).toEqual([400, 'tokenKind']);
+  });
+});
+
+describe('an event of a catalogue', () => {
+  it('may be listed by its name alone, but not removed', async () => {
+    expect((await update({ event: [{ eventName: 'Signed up' }, { eventID: 70, eventName: '12' }] })).status).toBe(200);
+    expect((await get()).body.account.event).toEqual(
+      expect.arrayContaining([
+        { eventID: 70, eventName: '12', browser: true },
+        { eventID: 1_000_000, eventName: 'Signed up', browser: true },
+      ]),
+    );
+    for (const [entry, code, field] of [
+      [{}, 'missing_field', 'event[0].eventID'],
+      [{ eventName: 'Signed up', remove: true }, 'missing_field', 'event[0].eventID'],
+      [{ eventName: '12' }, 'invalid_field', 'event[0].eventName'],
+    ] as const) {
+      const { status, body } = await update({ event: [entry] });
+      expect([status, body.error.code, body.error.field]).toEqual([400, code, field]);
+    }
+  });
+});
+
+describe('an entry of a catalogue', () => {
+  const use = async (fields: Fields) => {
+    const { body } = await scene.post('/createContact', {
+      tokenUUID: scene.tokens.server,
+      userUUID: 'visitor-who-uses-ids',
+      contactEmailaddress: newAddress(),
+      contactProfileID: 'customer',
+      ...fields,
+    });
+    return body.contactUUID as string;
+  };
+  const log = (fields: Fields) =>
+    scene.post('/event/logEvent', {
+      tokenUUID: scene.tokens.server,
+      userUUID: 'visitor-who-uses-ids',
+      eventID: 71,
+      ...fields,
+    });
+
+  it.each<[string, string, Fields, () => Promise<unknown>]>([
+    [
+      'a profile of a contact',
+      'profile[1].profileID',
+      { profile: [{ profileID: 'unused' }, { profileID: 'used-1' }] },
+      () => use({ contactProfileID: 'used-1' }),
+    ],
+    ['a tag of a contact', 'tag[0].tagID', { tag: [{ tagID: 'used-2' }] }, () => use({ contactTagID: 'used-2' })],
+    [
+      'an attribute of a contact',
+      'attr[0].attrID',
+      { attr: [{ attrID: 'used-3' }] },
+      () => use({ contactAttr: [{ attrID: 'used-3', attrValue: 'v' }] }),
+    ],
+    [
+      'an attribute of an event',
+      'attr[0].attrID',
+      { attr: [{ attrID: 'used-4' }] },
+      () => log({ eventAttrArray: [{ attrID: 'used-4', attrValue: 'v' }] }),
+    ],
+    ['an event ID', 'event[0].eventID', { event: [{ eventID: 72 }] }, () => log({ eventID: 72 })],
+  ])('is not removed while it is %s', async (_, field, catalogues, useIt) => {
+    expect((await update(catalogues)).status).toBe(200);
+    await useIt();
+    const before = (await get()).body.account;
+    const [[name, entries]] = Object.entries(catalogues) as [[string, Fields[]]];
+    const { status, body } = await update({
+      [name]: entries.map((entry) => ({ ...entry, remove: true })),
+      accountName: 'Changed',
+    });
+    expect([status, body.error.code, body.error.field]).toEqual([409, 'id_in_use', field]);
+    expect((await get()).body.account).toMatchObject({ accountName: before.accountName, [name]: before[name] });
+  });
+
+  it('is removed when nothing uses it any more, and the audit log says which catalogue has changed', async () => {
+    const contactUUID = await use({ contactTagID: 'once' });
+    const tags = async () => (await get()).body.account.tag.map(({ tagID }: Fields) => tagID);
+    expect(await tags()).toContain('once');
+    await scene.post('/contact/updateContact', { tokenUUID: scene.tokens.server, contactUUID, contactTagID: '-once' });
+    const { body } = await update({ tag: [{ tagID: 'once', remove: true }] });
+    expect(body).toMatchObject({ status: '200', updated: ['tag'] });
+    expect(await tags()).not.toContain('once');
+    const { audit } = (await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server, limit: 1 })).body;
+    expect(audit).toMatchObject([{ action: 'updateAccount', subject: { field: ['tag'] } }]);
+  });
+
+  describe('that is removed with force', () => {
+    const listed = async (kind: string) =>
+      (await get()).body.account[kind].map((entry: Fields) => entry[`${kind}ID`] as string | number);
+    const find = async (fields: Fields) =>
+      (await scene.get('/contact/searchContact', { tokenUUID: scene.tokens.server, ...fields })).body.contact;
+
+    it.each([
+      ['profile', { contactProfileID: 'forced' }, { contactProfileID: 'forced' }],
+      ['tag', { contactTagID: 'forced' }, { contactTagID: 'forced' }],
+      ['attr', { contactAttr: [{ attrID: 'forced', attrValue: 'v' }] }, { attrID: 'forced' }],
+    ])('goes from every contact that has the %s, on its own or by a claim', async (kind, fields, search) => {
+      await use(fields);
+      const claimed = {
+        tokenUUID: scene.tokens.browser,
+        userUUID: 'visitor-who-claims-ids',
+        contactProfileID: 'customer',
+        ...fields,
+      };
+      expect((await update({ [kind]: [{ [`${kind}ID`]: 'forced', browser: true }] })).status).toBe(200);
+      for (let nth = 0; nth < 3; nth += 1) {
+        await scene.post('/createContact', { ...claimed, contactEmailaddress: newAddress() });
+      }
+      expect((await find(search)).length).toBe(4);
+      const forced = { [`${kind}ID`]: 'forced', remove: true, force: true };
+      expect(await update({ [kind]: [forced] })).toMatchObject({ status: 200, body: { updated: [kind] } });
+      expect(await find(search)).toEqual([]);
+      expect(await listed(kind)).not.toContain('forced');
+      expect(await update({ [kind]: [forced] })).toMatchObject({ status: 200, body: { updated: [] } });
+    });
+
+    it('leaves the events of a name, which show its number, and room for another name', async () => {
+      const junk = { tokenUUID: scene.tokens.browser, userUUID: 'visitor-who-sends-junk' };
+      const event = Array.from({ length: 500 }, (_, nth) => ({ eventName: `junk ${nth}` }));
+      await scene.post('/event/logEvents', { ...junk, event });
+      const logName = async (eventName: string) => {
+        expect((await scene.post('/event/logEvent', { ...junk, eventName })).status).toBe(200);
+        return (await get()).body.account.event.some((entry: Fields) => entry.eventName === eventName);
+      };
+      expect(await logName('a new name')).toBe(false);
+      const added = (await get()).body.account.event.filter(({ eventName }: Fields) => /^junk/.test(`${eventName}`));
+      const removed: Fields[] = added.map(({ eventID }: Fields) => ({ eventID, remove: true }));
+      expect((await update({ event: removed })).body.error.code).toBe('id_in_use');
+      const forced = removed.map((entry) => ({ ...entry, force: true }));
+      expect((await update({ event: forced })).status).toBe(200);
+      expect(await logName('a new name')).toBe(true);
+      const { eventID } = added[0];
+      const found = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, eventID });
+      expect(found.body.event).toMatchObject([{ eventID, eventName: String(eventID) }]);
+      // The name gets another ID, so that it doesn't mean the events of before.
+      expect(await logName('junk 0')).toBe(true);
+      expect(await listed('event')).not.toContain(eventID);
+    });
+
+    it('must be removed', async () => {
+      const { status, body } = await update({ tag: [{ tagID: 'kept', force: true }] });
+      expect([status, body.error.code, body.error.field]).toEqual([400, 'invalid_field', 'tag[0].force']);
+    });
+  });
+});

@@ -1,0 +1,443 @@
+/** Nothing vanishes: a write that is refused for its content is on a list, without its token, and can be sent again. */
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createReplay } from '../../src/http/refused/replay.ts';
+import { Refusal } from '../../src/shared/refusal.ts';
+import type { RefusedRequest, Store } from '../../src/store/store.ts';
+import { makeContact, newAddress, newUserUUID } from '../fixtures/requests.ts';
+import { type Answer, type Fields, noRateLimits, openScene, type Scene } from '../fixtures/scene.ts';
+
+let scene: Scene;
+let time: number;
+let failing: boolean;
+const start = Date.UTC(2026, 5, 1, 12);
+
+const failingNow = (store: Store): Store => ({
+  ...store,
+  keepRefused: async (batch) => {
+    if (failing) throw new Refusal('not_kept', { retryAfterSeconds: 3 });
+    return store.keepRefused(batch);
+  },
+});
+
+beforeEach(async () => {
+  time = start;
+  failing = false;
+  scene = await openScene({
+    now: () => time,
+    wrap: failingNow,
+    account: { strict: true, event: [{ eventID: 1 }], profile: [{ profileID: 'customer' }] },
+  });
+});
+afterEach(() => scene.close());
+
+const list = async (): Promise<RefusedRequest[]> => [
+  ...(await scene.store.listRefused({ beyond: 0, limit: 2_000 })).requests,
+];
+const total = async () =>
+  (await scene.store.countRefused({})).reduce(
+    (sum, { listed, evicted, erased, replayed }) => sum + listed + evicted + erased + replayed,
+    0,
+  );
+/** One after the other, as the command does. */
+const replayAll = async (fix?: Fields) => {
+  const send = createReplay(scene.store);
+  const answers: Fields[] = [];
+  for (const request of await list()) {
+    answers.push(await send(request, { time, ...(fix && { fix }) }).catch((error) => error));
+  }
+  return answers;
+};
+const allowEverything = () => scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, strict: false });
+const events = async () =>
+  (await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, order: 'asc' })).body.event;
+
+const kinds = ['browser', 'server'] as const;
+type Kind = (typeof kinds)[number];
+const path = {
+  logEvent: '/logEvent',
+  logEvents: '/event/logEvents',
+  createContact: '/createContact',
+  updateContact: '/contact/updateContact',
+};
+type Operation = keyof typeof path;
+
+/** Every kind of refusal of an operation's content, and how it is answered. */
+const refusals: Record<Operation, Record<string, { fields: () => Fields; status: number; kinds?: readonly Kind[] }>> = {
+  logEvent: {
+    'a missing field': { fields: () => ({ userUUID: newUserUUID() }), status: 400 },
+    'a malformed field': { fields: () => ({ userUUID: newUserUUID(), eventID: 'x' }), status: 400 },
+    'nobody it is about': { fields: () => ({ eventID: 1 }), status: 400 },
+    'an ID that a strict account does not list': {
+      fields: () => ({ userUUID: newUserUUID(), eventID: 2 }),
+      status: 400,
+    },
+    'an unknown contact': { fields: () => ({ contactUUID: 'nobody', eventID: 1 }), status: 404 },
+  },
+  logEvents: {
+    'no events': { fields: () => ({ userUUID: newUserUUID() }), status: 400 },
+    'a malformed envelope': { fields: () => ({ userUUID: '?', event: [{ eventID: 1 }] }), status: 400 },
+  },
+  createContact: {
+    'a missing field': { fields: () => ({ userUUID: newUserUUID(), contactEmailaddress: newAddress() }), status: 400 },
+    'no e-mail address': {
+      fields: () => ({ userUUID: newUserUUID(), contactEmailaddress: 'x', contactProfileID: 'customer' }),
+      status: 400,
+    },
+    'an ID that a strict account does not list': {
+      fields: () => ({ userUUID: newUserUUID(), contactEmailaddress: newAddress(), contactProfileID: 'vip' }),
+      status: 400,
+    },
+    'a proof that proves nothing': {
+      fields: () => ({
+        userUUID: newUserUUID(),
+        contactEmailaddress: newAddress(),
+        contactProfileID: 'customer',
+        contactProof: '1.x',
+      }),
+      status: 400,
+      kinds: ['browser'],
+    },
+  },
+  updateContact: {
+    'a missing field': { fields: () => ({ contactTitle: 'Dr' }), status: 400, kinds: ['server'] },
+    'an unknown contact': {
+      fields: () => ({ contactUUID: 'nobody', contactTitle: 'Dr' }),
+      status: 404,
+      kinds: ['server'],
+    },
+  },
+};
+
+const cases = Object.entries(refusals).flatMap(([operation, reasons]) =>
+  Object.entries(reasons).flatMap(([why, { kinds: by = kinds, ...reason }]) =>
+    by.map((kind) => ({ operation: operation as Operation, why, kind, ...reason })),
+  ),
+);
+
+describe('a refused request', () => {
+  it.each(cases)(
+    'of $operation by a $kind token with $why is kept without its token',
+    async ({ operation, kind, fields, status }) => {
+      const given = fields();
+      const sent: Answer = await scene.post(path[operation], { tokenUUID: scene.tokens[kind], ...given });
+      expect(sent.status).toBe(status);
+      const [request, ...others] = await list();
+      expect(others).toEqual([]);
+      const { error } = sent.body;
+      expect(request).toMatchObject({
+        operation,
+        input: given,
+        tokenKind: kind,
+        accountUUID: scene.accountUUID,
+        refusedTime: start,
+        code: error.code,
+        field: error.field,
+        message: error.message,
+      });
+      expect(JSON.stringify(request?.input)).not.toContain('browser_');
+      expect(JSON.stringify(request?.input)).not.toContain('server_');
+      expect(await total()).toBe(1);
+    },
+  );
+
+  it('for another’s e-mail address is kept, and carried out when it is free', async () => {
+    const { tokens } = scene;
+    const [one, other] = [await makeContact(scene), await makeContact(scene)];
+    const fields = { contactUUID: one.contactUUID, contactEmailaddress: other.contactEmailaddress };
+    const sent = await scene.post('/contact/updateContact', { tokenUUID: tokens.server, ...fields });
+    expect(sent.status).toBe(409);
+    expect(await replayAll()).toMatchObject([{ code: 'email_taken' }]);
+    expect(await total()).toBe(1);
+    await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID: other.contactUUID });
+    // It named the address of somebody who is erased.
+    expect(await list()).toEqual([]);
+    expect(await total()).toBe(1);
+  });
+
+  it('is counted, each one, also when a token’s list is full', async () => {
+    const { tokens } = scene;
+    const entry = { eventID: 'x' };
+    for (const kind of kinds) {
+      for (let batch = 0; batch < 3; batch += 1) {
+        const { status } = await scene.post('/event/logEvents', {
+          tokenUUID: tokens[kind],
+          userUUID: newUserUUID(),
+          event: Array.from({ length: 700 }, () => entry),
+        });
+        expect(status).toBe(200);
+      }
+    }
+    expect(await scene.store.countRefused({})).toMatchObject([
+      { tokenKind: 'browser', listed: 1_000, evicted: 1_100 },
+      { tokenKind: 'server', listed: 1_000, evicted: 1_100 },
+    ]);
+    expect(await list()).toHaveLength(2_000);
+  });
+
+  it('holds a token nowhere, wherever it stood', async () => {
+    const { browser, server, operator, revoked } = scene.tokens;
+    const Authorization = `Bearer ${server}`;
+    await scene.post('/logEvent', {
+      tokenUUID: browser,
+      note: `with ${browser}`,
+      [browser]: 1,
+      nested: { tokenUUID: server },
+    });
+    await scene.post(
+      '/event/logEvents',
+      { userUUID: newUserUUID(), event: [{ tokenUUID: browser }, `${server}`] },
+      { Authorization },
+    );
+    await scene.send(`/logEvent?tokenUUID=${browser}&eventID=1`);
+    await scene.send('/logEvent', { method: 'POST', body: new URLSearchParams({ tokenUUID: browser, eventID: '1' }) });
+    await scene.send('/logEvent', {
+      method: 'POST',
+      body: `{"tokenUUID": "${server}", "${server}`,
+      headers: { Authorization },
+    });
+    await scene.send('/logEvent', {
+      method: 'POST',
+      body: `tokenUUID=${browser}&x=%FF`,
+      headers: { Authorization, 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    const eventAttrArray = [{ attrID: browser, attrValue: browser }];
+    await scene.post('/logEvent', { tokenUUID: browser, userUUID: newUserUUID(), eventID: 1, eventAttrArray });
+    // Somebody else's, where nobody looks for one.
+    await scene.post('/logEvent', { tokenUUID: browser, eventID: 1, token: operator, [`${revoked}!`]: 1 });
+    await scene.send('/logEvent', { method: 'POST', body: `{'token': '${operator}'}`, headers: { Authorization } });
+    expect(await total()).toBe(10);
+    const kept = JSON.stringify((await list()).map(({ input, message }) => [input, message]));
+    expect(kept).not.toContain(browser);
+    for (const secret of [server, operator, revoked]) expect(kept).not.toContain(secret);
+  });
+
+  it('is told of without the e-mail address that stands where an ID should', async () => {
+    const eventAttrArray = [{ attrID: 'ada@example.com', attrValue: 'x' }];
+    const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray };
+    const { status, body } = await scene.post('/logEvent', { tokenUUID: scene.tokens.browser, ...fields });
+    expect([status, body.error.code]).toEqual([400, 'unknown_id']);
+    expect(body.error.message).toMatch(/names attr …@…, which/);
+  });
+
+  it('is none when a right is missing, a limit met, or the contact erased, and none of another operation is', async () => {
+    const { tokens } = scene;
+    const { contactUUID, userUUID } = await makeContact(scene);
+    await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });
+    const statuses = await Promise.all([
+      scene.post('/logEvent', { tokenUUID: 'browser_unknown', eventID: 'x' }),
+      scene.post('/logEvent', { tokenUUID: tokens.operator, eventID: 'x' }),
+      scene.post('/contact/updateContact', { tokenUUID: tokens.browser, contactTitle: 'Dr' }),
+      scene.post('/logEvent', { tokenUUID: tokens.server, eventID: 'x' }, { Origin: 'https://shop.example' }),
+      scene.post('/logEvent', { tokenUUID: tokens.server, contactUUID, eventID: 1 }),
+      scene.post('/event/logEvents', { tokenUUID: tokens.server, event: [{ contactUUID, eventID: 1 }] }),
+      scene.post('/logEvent', { tokenUUID: tokens.server, note: 'x'.repeat(70_000) }),
+      scene.post('/contact/linkUser', { tokenUUID: tokens.server, userUUID, contactUUID: 'nobody' }),
+      scene.get('/contact/getContact', { tokenUUID: tokens.server, contactUUID: 'nobody' }),
+      scene.send('/logEvent', { method: 'POST', body: '{' }),
+      scene.send('/logEvent', { method: 'POST', body: '{', headers: { Authorization: 'Bearer browser_unknown' } }),
+      scene.app.request(`/logEvent?tokenUUID=${tokens.browser}`, { method: 'HEAD' }),
+      scene.send(`/logEvent?tokenUUID=${tokens.browser}`, { headers: { 'Sec-Purpose': 'prefetch' } }),
+    ]);
+    expect(statuses.map(({ status }) => status)).toEqual([
+      401, 403, 403, 403, 410, 200, 413, 404, 404, 400, 400, 400, 400,
+    ]);
+    expect(await total()).toBe(0);
+  });
+
+  it('with an erased contact’s name and another mistake is counted, and not kept', async () => {
+    const { tokens } = scene;
+    const { contactUUID } = await makeContact(scene);
+    await scene.post('/contact/eraseContact', { tokenUUID: tokens.server, contactUUID });
+    await scene.post('/logEvent', { tokenUUID: tokens.server, contactUUID, eventID: 'x' });
+    expect(await list()).toEqual([]);
+    expect(await total()).toBe(1);
+  });
+
+  it.each([
+    ['JSON', '{"eventID": 1', {}],
+    ['UTF-8', Buffer.from([0x7b, 0xff]), {}],
+    ['gzip', gzipSync('{}').subarray(0, 10), { 'Content-Encoding': 'gzip' }],
+    ['a form', 'eventID=%FF', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+  ])('that is not %s is kept as text when its token is in the header', async (_, body, headers) => {
+    const Authorization = `Bearer ${scene.tokens.browser}`;
+    const init = { method: 'POST', body, headers: { Authorization, ...headers } };
+    expect((await scene.send('/logEvent', init)).status).toBe(400);
+    const [request] = await list();
+    expect(request).toMatchObject({ operation: 'logEvent', input: expect.any(String), tokenKind: 'browser' });
+    await allowEverything();
+    expect(await replayAll()).toEqual([expect.any(Refusal)]);
+    const fix = { eventID: 3, userUUID: newUserUUID() };
+    expect(await replayAll(fix)).toEqual([{ eventUUID: expect.any(String) }]);
+    expect(await total()).toBe(1);
+  });
+
+  it('is bound by the rate limits, before it is kept', async () => {
+    await scene.close();
+    scene = await openScene({ rateLimits: { ...noRateLimits, token: { perSecond: 0.001, burst: 2 } } });
+    const { browser: tokenUUID } = scene.tokens;
+    const headers = { Authorization: `Bearer ${tokenUUID}` };
+    const statuses = [
+      await scene.post('/logEvent', { tokenUUID }),
+      await scene.send('/logEvent', { method: 'POST', body: '{', headers }),
+      await scene.post('/logEvent', { tokenUUID }),
+      await scene.send('/logEvent', { method: 'POST', body: '{', headers }),
+    ];
+    expect(statuses.map(({ status }) => status)).toEqual([400, 400, 429, 429]);
+    expect(await total()).toBe(2);
+  });
+
+  it('that can’t be kept now is answered 503, and of a batch only what is refused', async () => {
+    failing = true;
+    const { server: tokenUUID } = scene.tokens;
+    const alone = await scene.post('/logEvent', { tokenUUID });
+    expect([alone.status, alone.headers.get('retry-after')]).toEqual([503, '3']);
+    const event = [{ eventID: 1, eventUUID: 'event-good' }, { eventID: 'x' }];
+    const { body } = await scene.post('/event/logEvents', { tokenUUID, userUUID: newUserUUID(), event });
+    expect(body.event).toMatchObject([{ status: '200' }, { status: '503', error: { code: 'not_kept' } }]);
+    expect(await events()).toMatchObject([{ eventUUID: 'event-good' }]);
+  });
+});
+
+describe('a refused request that is sent again', () => {
+  it.each([
+    ['browser', 'alone', 'true'],
+    ['browser', 'in a batch', 'true'],
+    ['browser', 'unread', 'true'],
+    ['server', 'alone', undefined],
+  ] as const)('keeps the mark of a robot: by a %s token, %s', async (kind, how, mark) => {
+    const Authorization = `Bearer ${scene.tokens[kind]}`;
+    const headers = { Authorization, 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' };
+    const fields = { userUUID: newUserUUID(), eventID: 7 };
+    if (how === 'alone') await scene.post('/logEvent', fields, headers);
+    if (how === 'in a batch') await scene.post('/event/logEvents', { ...fields, event: [fields] }, headers);
+    if (how === 'unread') await scene.send('/logEvent', { method: 'POST', body: '{', headers });
+    await allowEverything();
+    expect(await replayAll(how === 'unread' ? fields : undefined)).toEqual([{ eventUUID: expect.any(String) }]);
+    const [event] = await events();
+    const marks = event.eventAttrArray.map(({ attrID, attrValue }: Fields) => [attrID, attrValue]);
+    expect(marks).toEqual(mark ? [['robot', mark]] : []);
+  });
+
+  it.each(kinds)('after a fix is kept once, as of the same moment, by a %s token', async (kind) => {
+    const tokenUUID = scene.tokens[kind];
+    const userUUID = newUserUUID();
+    const post = (fields: Fields) => scene.post('/logEvent', { tokenUUID, userUUID, eventID: 7, ...fields });
+    const now = new Date(start).toISOString();
+    await post({ eventUUID: 'event-named' });
+    await post({});
+    // Its clock is an hour fast.
+    const sentTime = start + 3_600_000;
+    await post({ eventTime: sentTime - 60_000, sentTime });
+    const entries = [
+      { eventID: 7, eventUUID: 'event-of-batch', eventTime: sentTime - 500 },
+      { eventID: 1, eventUUID: 'event-fine' },
+    ];
+    const batch = await scene.post('/event/logEvents', { tokenUUID, userUUID, sentTime, event: entries });
+    expect(batch.body.event).toMatchObject([{ status: '400' }, { status: '200' }]);
+    expect(await total()).toBe(4);
+    const uuids = (await list()).map(({ input }) => (input as Fields).eventUUID);
+    expect(uuids).toEqual(['event-named', expect.stringMatching(/^[\w-]{21}$/), expect.any(String), 'event-of-batch']);
+
+    expect(await replayAll()).toEqual(uuids.map(() => expect.any(Refusal)));
+    expect(await list()).toHaveLength(4);
+    await allowEverything();
+    time = start + 30 * 86_400_000;
+    const twice = await Promise.all([replayAll(), replayAll()]);
+    expect(twice.flat().filter((answer) => !(answer instanceof Error))).toHaveLength(4);
+    expect(await list()).toEqual([]);
+    expect(await total()).toBe(4);
+    const kept = (await events()).slice(1);
+    expect(kept).toMatchObject([
+      { eventUUID: 'event-named', eventTime: now, userUUID },
+      { eventUUID: uuids[1], eventTime: now },
+      { eventUUID: uuids[2], eventTime: new Date(start - 60_000).toISOString() },
+      { eventUUID: 'event-of-batch', eventTime: new Date(start - 500).toISOString(), userUUID },
+    ]);
+    for (const event of kept) expect(event).not.toHaveProperty('eventTimeReplaced');
+  });
+
+  it('is a duplicate when its client has sent it again itself', async () => {
+    const fields = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 7, eventUUID: 'event-twice' };
+    await scene.post('/logEvent', fields);
+    await allowEverything();
+    await scene.post('/logEvent', fields);
+    expect(await replayAll()).toEqual([{ eventUUID: 'event-twice', duplicate: true }]);
+    expect(await events()).toHaveLength(1);
+    expect(await list()).toEqual([]);
+  });
+
+  it('as a whole batch is kept whole or not at all', async () => {
+    const { server: tokenUUID } = scene.tokens;
+    const event = [{ eventID: 1 }, { eventID: 9 }, { eventID: 1, contactUUID: 'nobody' }];
+    await scene.post('/event/logEvents', { tokenUUID, userUUID: '?', event });
+    const userUUID = newUserUUID();
+    expect(await replayAll({ userUUID })).toMatchObject([{ code: 'unknown_id', field: 'eventID' }]);
+    await allowEverything();
+    expect(await replayAll({ userUUID })).toMatchObject([{ code: 'unknown_contact' }]);
+    expect(await replayAll({ userUUID, event: [...event.slice(0, 2), {}] })).toMatchObject([
+      { field: 'event[2].eventID' },
+    ]);
+    expect(await events()).toEqual([]);
+    expect(await replayAll({ userUUID, event: event.slice(0, 2) })).toMatchObject([
+      { event: [{ status: '200' }, { status: '200' }] },
+    ]);
+    expect(await events()).toHaveLength(2);
+    expect(await total()).toBe(1);
+  });
+
+  it('is no more than its token was: a browser’s is a claim', async () => {
+    const { browser, server } = scene.tokens;
+    const { contactUUID, contactEmailaddress } = await makeContact(scene);
+    const fields = { contactEmailaddress, contactFirstname: 'Eve', contactProfileID: 'vip' };
+    await scene.post('/createContact', { tokenUUID: browser, userUUID: newUserUUID(), ...fields });
+    await allowEverything();
+    const [answer = {}] = await replayAll();
+    expect(answer).toMatchObject({ exists: false });
+    expect(answer.contactUUID).not.toBe(contactUUID);
+    const { body } = await scene.get('/contact/getContact', { tokenUUID: server, contactUUID });
+    expect(body.contact).toMatchObject({ contactFirstname: 'Eve', contactProfileID: 'customer' });
+    expect(body.contact.claimed).toContain('contactFirstname');
+  });
+
+  it.each(['is revoked', 'has expired'])(
+    'needs a live token of its account and kind where its own %s',
+    async (ended) => {
+      const { tokens } = scene;
+      const make = async (fields: Fields) =>
+        (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser', ...fields })).body;
+      const [own, other] = [await make(ended === 'has expired' ? { expiresTime: start + 1_000 } : {}), await make({})];
+      await scene.post('/logEvent', { tokenUUID: own.tokenUUID, userUUID: newUserUUID(), eventID: 7 });
+      if (ended === 'has expired') time += 1_000;
+      else await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: own.tokenID });
+      await allowEverything();
+      expect(await replayAll()).toMatchObject([{ code: 'invalid_token', message: expect.stringContaining('--as') }]);
+      const [request] = (await list()) as [RefusedRequest];
+      const { account } = (await scene.get('/account/getAccount', { tokenUUID: tokens.server })).body;
+      const server = account.token.find(({ tokenKind }: Fields) => tokenKind === 'server');
+      const send = createReplay(scene.store);
+      await expect(send(request, { time, as: server.tokenID })).rejects.toMatchObject({ code: 'invalid_token' });
+      expect(await send(request, { time, as: other.tokenID })).toMatchObject({ eventUUID: expect.any(String) });
+      expect(await list()).toEqual([]);
+      const [entry] = (await scene.store.listAudit({ limit: 1 })).entries;
+      expect(entry).toMatchObject({ action: 'replayRefused', subject: { tokenID: other.tokenID } });
+    },
+  );
+
+  it('creates and changes contacts with a server token', async () => {
+    const { server: tokenUUID } = scene.tokens;
+    const contactEmailaddress = newAddress();
+    await scene.post('/contact/updateContact', { tokenUUID, contactEmailaddress, contactTitle: 'Dr' });
+    await scene.post('/createContact', {
+      tokenUUID,
+      contactEmailaddress,
+      contactProfileID: 'vip',
+      userUUID: newUserUUID(),
+    });
+    await allowEverything();
+    expect(await replayAll()).toMatchObject([{ code: 'unknown_contact' }, { exists: false }]);
+    expect(await replayAll()).toMatchObject([{ updated: ['contactTitle'] }]);
+    expect(await list()).toEqual([]);
+    expect(await total()).toBe(2);
+  });
+});

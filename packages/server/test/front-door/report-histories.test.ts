@@ -1,0 +1,196 @@
+// Random histories of accounts in a store: reports read its feed, and answer as the plain model does about the events that it lists.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Question } from '../../src/reports/questions.ts';
+import { createReports, type FiledReports } from '../../src/reports/reports.ts';
+import { Refusal } from '../../src/shared/refusal.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
+import { reportPatience } from '../fixtures/patience.ts';
+import { createFedAccount, expectAgreement } from '../fixtures/reports/fed-account.ts';
+import { question as anyQuestion, events, type Happened } from '../fixtures/reports/random-questions.ts';
+import { answerOfModel } from '../fixtures/reports/report-model.ts';
+import { rounded } from '../fixtures/reports/test-reports.ts';
+import { runs } from '../fixtures/runs.ts';
+import { createSite, type Site } from '../fixtures/site.ts';
+
+const userUUIDOf = (user: number) => `visitor-number-${user}`;
+const addressOf = (contact: number) => `contact-${contact}@example.com`;
+
+type Action =
+  | { readonly do: 'log'; readonly events: readonly Happened[] }
+  | { readonly do: 'identify'; readonly user: number; readonly contact: number }
+  | { readonly do: 'link'; readonly user: number; readonly contact: number }
+  | { readonly do: 'unlink'; readonly user: number }
+  | { readonly do: 'merge'; readonly contact: number; readonly other: number }
+  | { readonly do: 'unmerge'; readonly other: number }
+  | { readonly do: 'erase'; readonly contact: number };
+
+const is = <Name extends string>(name: Name) => fc.constant(name);
+const anyUser = fc.integer({ min: 1, max: 5 });
+const anyContact = fc.integer({ min: 1, max: 4 });
+const log = fc.record({ do: is('log'), events });
+const erase = { weight: 1, arbitrary: fc.record({ do: is('erase'), contact: anyContact }) };
+/** Pages log all events, and each browser signs in as one contact. */
+const ofWebsite: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: log.map((action) => ({
+      ...action,
+      events: action.events.map((event) => ({ ...event, contact: 0, user: event.user || 1 })),
+    })),
+  },
+  { weight: 4, arbitrary: anyUser.map((one) => ({ do: 'identify' as const, user: one, contact: Math.ceil(one / 2) })) },
+  erase,
+);
+const ofServers: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 8, arbitrary: log },
+  { weight: 2, arbitrary: fc.record({ do: is('identify'), user: anyUser, contact: anyContact }) },
+  { weight: 3, arbitrary: fc.record({ do: is('link'), user: anyUser, contact: anyContact }) },
+  { weight: 1, arbitrary: fc.record({ do: is('unlink'), user: anyUser }) },
+  { weight: 1, arbitrary: fc.record({ do: is('merge'), contact: anyContact, other: anyContact }) },
+  { weight: 1, arbitrary: fc.record({ do: is('unmerge'), other: anyContact }) },
+  erase,
+);
+const pastOf = (action: fc.Arbitrary<Action>) =>
+  fc.array(fc.tuple(fc.array(action, { minLength: 1, maxLength: 6 }), anyQuestion), { minLength: 1, maxLength: 3 });
+const past = fc.oneof({ weight: 3, arbitrary: pastOf(ofWebsite) }, { weight: 1, arbitrary: pastOf(ofServers) });
+
+const createHistory = async (store: Store) => {
+  const site = await createSite(store);
+  const contactUUIDs = new Map<number, string>();
+  /** What the store calls them. */
+  const numbers = new Map<number, number>();
+  for (const nth of [1, 2, 3, 4]) {
+    const { contactUUID } = await site.server.createContact({ userUUID: null, address: addressOf(nth) });
+    contactUUIDs.set(nth, contactUUID);
+    const known = new Set(numbers.values());
+    const { contacts } = await store.feedContacts({ account: site.account, conditions: [{}], beyond: null, most: 100 });
+    numbers.set(nth, contacts[0]?.find((number) => !known.has(number)) as number);
+  }
+  const uuidOf = (nth: number) => contactUUIDs.get(nth) as string;
+  /** What is refused changes nothing, such as logging with an erased contact. */
+  const act = async (action: Action): Promise<unknown> => {
+    switch (action.do) {
+      case 'log':
+        return site.server.log(
+          ...action.events.map((event) => ({
+            userUUID: event.user === 0 ? null : userUUIDOf(event.user),
+            contactUUID: event.contact === 0 ? null : uuidOf(event.contact),
+            eventID: event.eventID,
+            eventTime: Math.max(0, event.eventTime),
+            attributes: [...event.attributes],
+          })),
+        );
+      case 'identify':
+        return site.browser.createContact({ userUUID: userUUIDOf(action.user), address: addressOf(action.contact) });
+      case 'link':
+        return site.link(userUUIDOf(action.user), uuidOf(action.contact));
+      case 'unlink':
+        return site.unlink(userUUIDOf(action.user));
+      case 'merge':
+        return site.merge(uuidOf(action.contact), uuidOf(action.other));
+      case 'unmerge':
+        return site.unmerge(uuidOf(action.other));
+      case 'erase':
+        return site.erase(uuidOf(action.contact));
+    }
+  };
+  return { site, numbers, act: (action: Action) => insist(() => act(action)).catch(() => undefined) };
+};
+
+/** The same question about contacts that have other numbers. */
+const renumbered = <Value>(value: Value, numberOf: (contact: number) => number): Value => {
+  if (value instanceof Float64Array) return value.map(numberOf) as Value;
+  if (Array.isArray(value)) return value.map((each) => renumbered(each, numberOf)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, renumbered(each, numberOf)])) as Value;
+};
+
+/** What the store lists, with owners as getEvent answers them. The feed gives users and contacts their numbers only. */
+const listedIn = async (site: Site) => {
+  const fed = createFedAccount(site.store, site.account);
+  await expectAgreement(fed, site);
+  const [listed, numbered] = [await site.events(), await fed.read()];
+  const owners = new Map(numbered.map(({ sequence, owner }) => [sequence, owner]));
+  return {
+    events: listed.map(({ eventID, eventTime, attributes }, nth) => {
+      const { sequence, user, contact } = numbered[nth] as (typeof numbered)[number];
+      return { sequence, user, contact, eventID, eventTime, attributes: new Map(attributes) };
+    }),
+    personOf: ({ sequence, user }: { readonly sequence: number; readonly user: number }) => {
+      const owner = owners.get(sequence) ?? null;
+      return owner === null ? `user ${user}` : `contact ${owner}`;
+    },
+  };
+};
+
+/** A busy machine may be too slow for the time limits of the store. */
+const insist = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.retryAfterSeconds === undefined) throw error;
+      await wait(1_000);
+    }
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'firsthand-reports-'));
+let store: Store;
+let reports: FiledReports;
+const open = () =>
+  createReports({
+    feed: store,
+    folder,
+    memory: 256 * 2 ** 20,
+    threads: 1,
+    eventsOfFile: 40,
+    niceness: 0,
+    ...reportPatience,
+  });
+beforeAll(async () => {
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
+  reports = open();
+});
+afterAll(async () => {
+  await reports.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Each open account takes memory. */
+const historiesOfProcess = 50;
+
+test('answers about any history as the model does', async () => {
+  let histories = 0;
+  const ask = async (site: Site, question: Question, numbers: ReadonlyMap<number, number>): Promise<void> => {
+    const numbered = { ...renumbered(question, (nth) => numbers.get(nth) as number), account: site.account };
+    const { answer } = await insist(() => reports.ask(numbered));
+    const listed = await insist(() => listedIn(site));
+    expect(rounded(answer)).toEqual(rounded(answerOfModel(numbered, listed.events, listed.personOf)));
+  };
+  await fc.assert(
+    fc.asyncProperty(past, async (steps) => {
+      histories += 1;
+      if (histories % historiesOfProcess === 0) {
+        await reports.close();
+        reports = open();
+      }
+      const { site, numbers, act } = await insist(() => createHistory(store));
+      for (const [actions, asked] of steps) {
+        for (const action of actions) await act(action);
+        await ask(site, asked, numbers);
+      }
+    }),
+    { numRuns: runs(10, 20) },
+  );
+});

@@ -1,0 +1,389 @@
+// Reports of a whole store, held against the plainest computation over what getEvents lists: whatever happened between two askings.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { toEventKinds, toUnitedIDs } from '../../src/http/operations/reports/conditions.ts';
+import type { Dimension, PeopleAnswer, PeopleEnd, Question, Reports, UnitedIDs } from '../../src/reports/questions.ts';
+import { createReports } from '../../src/reports/reports.ts';
+import { Refusal } from '../../src/shared/refusal.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store, StoredEvent } from '../../src/store/store.ts';
+import { arrangement, newDatabaseURL } from '../fixtures/database.ts';
+import { reportPatience } from '../fixtures/patience.ts';
+import { answerOfModel, type ModelEvent } from '../fixtures/reports/report-model.ts';
+import { runs } from '../fixtures/runs.ts';
+import { createSite, type Site } from '../fixtures/site.ts';
+import { day, hour } from '../fixtures/store.ts';
+
+const nth = fc.nat({ max: 2 });
+const action = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('log' as const),
+      user: nth,
+      contact: fc.option(nth, { freq: 2 }),
+      eventID: fc.integer({ min: 1, max: 3 }),
+      plan: fc.constantFrom('pro', 'free', '12.50', undefined),
+      Plan: fc.constantFrom('pro', '7', undefined, undefined),
+      age: fc.integer({ min: 0, max: 3 * 24 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('create' as const, 'claim' as const), user: nth, contact: nth }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('unlink' as const), user: nth }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom('merge' as const, 'unmerge' as const, 'erase' as const),
+      contact: nth,
+      other: nth,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('merge entries' as const, 'unmerge entries' as const),
+      entries: fc.constantFrom(
+        ...([
+          ['event', '2', '1'],
+          ['event', '2', '3'],
+          ['event', '1', '2'],
+          ['attr', 'Plan', 'plan'],
+          ['attr', 'plan', 'Plan'],
+        ] as const),
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('ask' as const) }) },
+);
+type Action = typeof action extends fc.Arbitrary<infer One> ? One : never;
+
+/** Distinct names, by numbers from 1 on; '' is 0. */
+const createNumbers = () => {
+  const numbers = new Map<string, number>([['', 0]]);
+  return (name: string): number => {
+    if (!numbers.has(name)) numbers.set(name, numbers.size);
+    return numbers.get(name) as number;
+  };
+};
+
+/** `merged`: as a request becomes a question; without it, as one that names what getEvents returns. */
+const questionsOf = ({ account, time }: Site, merged?: Merged): Question[] => {
+  const [from, to] = [time - 3 * day, time + day];
+  const idsOf = merged?.idsOf ?? ((eventID: number) => [eventID]);
+  const [plan, Plan] = merged?.names ?? ['plan', 'Plan'];
+  const asked = { account, from, to, robots: true, condition: null, value: plan, ...merged?.united };
+  const edges = [from, from + day, from + 2 * day, to];
+  return [
+    { ...asked, report: 'totals', edges },
+    { ...asked, report: 'totals', edges, condition: { attrID: Plan, is: ['pro', '7'] } },
+    {
+      ...asked,
+      report: 'totals',
+      edges,
+      value: Plan,
+      condition: {
+        or: [
+          { attrID: Plan, below: 10 },
+          { attrID: plan, exists: false },
+        ],
+      },
+    },
+    {
+      ...asked,
+      report: 'breakdown',
+      dimensions: [{ attrID: plan }, { by: 'event' }],
+      offsets: [[from, hour]],
+      sort: 'people',
+      limit: 3,
+    },
+    {
+      ...asked,
+      report: 'breakdown',
+      dimensions: [{ attrID: Plan, of: 'first' }],
+      offsets: [[from, 0]],
+      sort: 'events',
+      limit: 2,
+    },
+    {
+      ...asked,
+      report: 'funnel',
+      steps: [{ eventIDs: idsOf(1) }, { eventIDs: [...idsOf(2), ...idsOf(3)] }],
+      withinMilliseconds: day,
+      per: 'person',
+    },
+    { ...asked, report: 'retention', first: null, back: { eventIDs: idsOf(1) }, edges },
+    { ...asked, report: 'live', own: { hosts: [], suffixes: [] }, limit: 2 },
+  ];
+};
+
+/** What the catalogues say of merges. */
+interface Merged {
+  readonly united: { readonly united?: UnitedIDs };
+  idsOf(eventID: number): number[];
+  /** The IDs of `plan` and `Plan`; the questions of the model have those that stand for them. */
+  readonly names: readonly [string, string];
+}
+
+/** The events as the model takes them, and whose each is. */
+const toModel = (events: readonly StoredEvent[]) => {
+  const [users, contacts] = [createNumbers(), createNumbers()];
+  const people = new Map<ModelEvent, string>();
+  const modelled = events.map((event): ModelEvent => {
+    const isNamed = event.why.rule === 'logged with the contact';
+    const one = {
+      sequence: event.sequence,
+      user: users(event.userUUID),
+      contact: isNamed ? contacts(event.why.mergedFrom ?? event.contactUUID) : 0,
+      eventID: event.eventID,
+      eventTime: event.eventTime,
+      attributes: new Map(event.attributes),
+    };
+    people.set(one, event.contactUUID || event.userUUID);
+    return one;
+  });
+  return { modelled, personOf: (event: ModelEvent) => people.get(event) as string };
+};
+
+/** Numbers that are sums in another order differ in their last digits. */
+const rounded = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(12)) : each)));
+
+describe('reports of a store', () => {
+  let store: Store;
+  let folder: string;
+  let reports: Reports;
+  beforeAll(async () => {
+    const onFatal = (error: Error) => {
+      throw error;
+    };
+    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
+    folder = await mkdtemp(join(tmpdir(), 'firsthand-reports-'));
+    const engine = { folder, memory: 256 * 1024 * 1024, threads: 2, ...reportPatience };
+    reports = createReports({ feed: store, ...engine, onFault: onFatal });
+  });
+  afterAll(async () => {
+    await reports?.close();
+    await store?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** The people on all pages are those of the totals, and have names. */
+  const agreeOnPeople = async ({ account, time }: Site) => {
+    const asked = { account, from: time - 3 * day, to: time + day, robots: true, condition: null };
+    const { answer } = await reports.ask({ ...asked, report: 'totals', value: null, edges: [asked.from, asked.to] });
+    const { events, people } = answer.total;
+    const listed: PeopleAnswer['people'][number][] = [];
+    for (let beyond: PeopleEnd | null | undefined; beyond !== null; ) {
+      const of = { kind: 'all' as const };
+      const page = await reports.ask({
+        ...asked,
+        report: 'people',
+        of,
+        usersAtLeast: 0,
+        limit: 2,
+        beyond: beyond ?? null,
+        until: null,
+      });
+      listed.push(...page.answer.people);
+      beyond = page.answer.next;
+    }
+    const persons = listed.map(({ person }) => person);
+    expect(new Set(persons).size).toBe(people);
+    expect([persons.length, listed.reduce((sum, one) => sum + one.events, 0)]).toEqual([people, events]);
+    const named = await store.namePeople({
+      account,
+      users: persons.filter((person) => person < 0).map((person) => -person),
+      contacts: persons.filter((person) => person > 0),
+    });
+    expect(named.users.length + named.contacts.length).toBe(people);
+  };
+
+  const agree = async (site: Site) => {
+    const { modelled, personOf } = toModel(await site.events());
+    const list = (kind: 'event' | 'attr') => store.listCatalogue({ account: site.account, kind });
+    const [events, attributes] = [await list('event'), await list('attr')];
+    const { idsOf } = toEventKinds(events);
+    const united = toUnitedIDs(events, attributes);
+    const keptOf = (attrID: string) => attributes.find(({ id }) => id === attrID)?.mergedInto ?? attrID;
+    const sent = { united: united ? { united } : {}, idsOf, names: ['plan', 'Plan'] as const };
+    const read = { united: {}, idsOf, names: [keptOf('plan'), keptOf('Plan')] as const };
+    const ofModel = questionsOf(site, read);
+    for (const [nth, question] of questionsOf(site, sent).entries()) {
+      const { answer } = await reports.ask(question);
+      expect(rounded(answer)).toEqual(rounded(answerOfModel(ofModel[nth] as Question, modelled, personOf)));
+    }
+    await agreeOnPeople(site);
+  };
+
+  const carryOut = async (site: Site, one: Action, contacts: string[]): Promise<void> => {
+    const { server, browser, time } = site;
+    const userUUIDOf = (user: number) => `visitor-number-${user}`;
+    switch (one.do) {
+      case 'log': {
+        const contactUUID = one.contact === null ? null : (contacts[one.contact] ?? null);
+        const attributes = (['plan', 'Plan'] as const).flatMap((name) => {
+          const value = one[name];
+          return value === undefined ? [] : [[name, value] as const];
+        });
+        const userUUID = userUUIDOf(one.user);
+        await server.log({ userUUID, contactUUID, eventID: one.eventID, eventTime: time - one.age * hour, attributes });
+        return;
+      }
+      case 'create':
+      case 'claim': {
+        const caller = one.do === 'create' ? server : browser;
+        const address = `contact-${one.contact}@example.com`;
+        const { contactUUID } = await caller.createContact({ userUUID: userUUIDOf(one.user), address });
+        if (one.do === 'create') contacts[one.contact] = contactUUID;
+        return;
+      }
+      case 'unlink':
+        await site.unlink(userUUIDOf(one.user));
+        return;
+      case 'merge':
+        await site.merge(contacts[one.contact] ?? '', contacts[one.other] ?? '');
+        return;
+      case 'unmerge':
+        await site.unmerge(contacts[one.contact] ?? '');
+        return;
+      case 'erase':
+        await site.erase(contacts[one.contact] ?? '');
+        return;
+      case 'merge entries':
+      case 'unmerge entries': {
+        const [kind, id, otherID] = one.entries;
+        const change = { account: site.account, kind, otherID, time };
+        await (one.do === 'merge entries' ? store.mergeEntry({ ...change, id }) : store.unmergeEntry(change));
+        return;
+      }
+      case 'ask':
+        await agree(site);
+    }
+  };
+
+  test('count people as getEvents names them, whatever is linked, merged and erased between', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 25, size: 'max' }), async (actions) => {
+        const site = await createSite(store);
+        const contacts: string[] = [];
+        for (const one of actions) {
+          await carryOut(site, one, contacts).catch((error: unknown) => {
+            if (!(error instanceof Refusal)) throw error;
+          });
+        }
+        await agree(site);
+      }),
+      { numRuns: runs(1, 3) },
+    );
+  });
+
+  test('count merged entries as one from the next question on, and apart again after', async () => {
+    const site = await createSite(store);
+    const { account, time, server } = site;
+    await server.log(
+      {
+        eventID: 7,
+        userUUID: 'visitor-number-1',
+        attributes: [
+          ['plan', 'pro'],
+          ['price', '10'],
+        ],
+      },
+      {
+        eventID: 17,
+        userUUID: 'visitor-number-1',
+        attributes: [
+          ['Plan', 'pro'],
+          ['Price', '5'],
+        ],
+      },
+      {
+        eventID: 17,
+        userUUID: 'visitor-number-2',
+        attributes: [
+          ['Plan', 'free'],
+          ['plan', 'pro'],
+          ['price', 'none'],
+          ['Price', '5'],
+        ],
+      },
+    );
+    const asked = { account, from: time - day, to: time + day, robots: true, condition: null };
+    const read = async () => {
+      const list = (kind: 'event' | 'attr') => store.listCatalogue({ account, kind });
+      const united = toUnitedIDs(await list('event'), await list('attr'));
+      const question = { ...asked, ...(united && { united }) };
+      const groups = async (dimension: Dimension) => {
+        const by = {
+          report: 'breakdown',
+          value: 'price',
+          dimensions: [dimension],
+          offsets: [[0, 0]],
+          sort: 'events',
+          limit: 9,
+        } as const;
+        const { rows, total } = (await reports.ask({ ...question, ...by })).answer;
+        return [...rows.map(({ values: [value], events, users }) => [value, events, users]), total.value?.sum];
+      };
+      return { kinds: await groups({ by: 'event' }), plans: await groups({ attrID: 'plan' }) };
+    };
+    const before = await read();
+    expect(before).toEqual({
+      kinds: [['17', 2, 2], ['7', 1, 1], 10],
+      plans: [['pro', 2, 2], [null, 1, 1], 10],
+    });
+    const change = { account, time };
+    await store.mergeEntry({ ...change, kind: 'event', id: '7', otherID: '17' });
+    await store.mergeEntry({ ...change, kind: 'attr', id: 'plan', otherID: 'Plan' });
+    await store.mergeEntry({ ...change, kind: 'attr', id: 'price', otherID: 'Price' });
+    // The third event has a price that is no number, which counts all the same.
+    expect(await read()).toEqual({ kinds: [['7', 3, 2], 15], plans: [['pro', 3, 2], 15] });
+    await store.unmergeEntry({ ...change, kind: 'event', otherID: '17' });
+    await store.unmergeEntry({ ...change, kind: 'attr', otherID: 'Plan' });
+    await store.unmergeEntry({ ...change, kind: 'attr', otherID: 'Price' });
+    expect(await read()).toEqual(before);
+  });
+
+  test('miss nothing that was answered before they were asked, while 24 write', async () => {
+    const site = await createSite(store);
+    let [logged, linked, asked, isWriting] = [0, 0, 0, true];
+    onTestFinished(() => {
+      isWriting = false;
+    });
+    const write = async (writer: number) => {
+      for (let round = 0; round < 6 || (asked < 3 && isWriting); round += 1) {
+        const userUUID = `visitor-number-${writer}-${round}`;
+        await site.server.log({ userUUID });
+        logged += 1;
+        // Each browser becomes the same person.
+        await site.server.createContact({ userUUID, address: 'one@example.com' });
+        linked += 1;
+        await wait(5);
+      }
+    };
+    const writing = Promise.all(Array.from({ length: 24 }, (_, writer) => write(writer))).finally(() => {
+      isWriting = false;
+    });
+    // The `await` below throws its failure.
+    writing.catch(() => {});
+    const [question] = questionsOf(site) as [Extract<Question, { report: 'totals' }>];
+    for (; isWriting; asked += 1) {
+      const before = { logged, linked };
+      const { total } = (await reports.ask(question)).answer;
+      expect(total.events).toBeGreaterThanOrEqual(before.logged);
+      // Of all browsers that it counts, at least so many are the one person.
+      expect(total.people).toBeLessThanOrEqual(total.events - before.linked + 1);
+    }
+    await writing;
+    expect(asked).toBeGreaterThan(1);
+    const { total } = (await reports.ask(question)).answer;
+    expect(total).toMatchObject({ events: logged, users: logged, people: 1 });
+  });
+});
