@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test('while a worker is away, old events and refused requests of the other’s accounts are deleted, and doctor misses the next day', async () => {
+test('old events and refused requests are deleted once a worker is back, and doctor misses the next day meanwhile', async () => {
   const { databaseURL, store, other, lost, tend } = await openSites();
   const deleteOld = () => store.deleteEventsBefore({ time: time + 1, most: 3 });
   const nextDay = () => onOneConnection(databaseURL, (db) => nextDayFinding(db, time + day, 0));
@@ -81,18 +81,18 @@ test('while a worker is away, old events and refused requests of the other’s a
     }
     await cluster.stop('worker-2');
     try {
-      expect(await deleteOld()).toBe(3);
       await expect(deleteOld()).rejects.toMatchObject({ code: 'not_kept' });
-      expect(await other.events()).toEqual([]);
-      expect(await store.countRefused({ account: other.account })).toMatchObject([{ listed: 0, evicted: 1 }]);
       await expect(tend(time + day)).rejects.toThrow();
       expect(await nextDay()).toMatchObject({ ok: false });
     } finally {
       await cluster.start('worker-2');
     }
     await expect.poll(() => deleteOld().catch(() => 'not yet')).toBe(3);
-    expect(await deleteOld()).toBe(1);
-    expect(await lost.events()).toEqual([]);
+    for (let deleted = 3; deleted > 0; ) deleted = await deleteOld();
+    for (const site of [other, lost]) {
+      expect(await site.events()).toEqual([]);
+      expect(await store.countRefused({ account: site.account })).toMatchObject([{ listed: 0, evicted: 1 }]);
+    }
     await tend(time + day);
     expect(await nextDay()).toMatchObject({ ok: true });
   } finally {
