@@ -86,6 +86,19 @@ const oneDoor: Rule = {
   message: 'The log of events has one interface: event-log/event-log.ts.',
 };
 
+const inPostgres = [...inStore, anotherDriver(['**/sqlite/**', 'better-sqlite3', '**/open.ts'])];
+/** Each knows those before it. */
+const postgresRooms = [
+  ...['database', 'days', 'transactions', 'accounts', 'contacts', 'events', 'erasure'],
+  ...['feed', 'copy', 'doctor'],
+];
+const roomsBelow = (room: string): Rule => ({
+  group: [...postgresRooms.slice(postgresRooms.indexOf(room) + 1), 'store.ts'].map((later) =>
+    later.endsWith('.ts') ? `../${later}` : `../${later}/**`,
+  ),
+  message: `The rooms of the driver know each other in one direction: ${postgresRooms.join(', ')}.`,
+});
+
 const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule[]])[] = [
   [['packages/contract/src/*.ts', ...not(carried)], [onlyTheContract('./**')]],
   [['packages/contract/src/*/**'], [onlyTheContract('./**', '../*.ts')]],
@@ -280,10 +293,10 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       },
     ],
   ],
-  [
-    ['packages/server/src/store/postgres/**'],
-    [...inStore, anotherDriver(['**/sqlite/**', 'better-sqlite3', '**/open.ts'])],
-  ],
+  [['packages/server/src/store/postgres/*.ts'], inPostgres],
+  ...postgresRooms.map(
+    (room) => [[`packages/server/src/store/postgres/${room}/**`], [...inPostgres, roomsBelow(room)]] as const,
+  ),
   [
     ['packages/server/src/reports/**'],
     [

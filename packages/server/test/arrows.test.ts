@@ -32,6 +32,7 @@ const everyPage = /for every page/;
 const pure = /pure functions/;
 const oneDoor = /has one interface/;
 const below = /below the other rooms/;
+const oneDirection = /in one direction/;
 
 /** As seen from a file; `up` leads to `src`. */
 const others = (up: string) => ({
@@ -250,7 +251,10 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '../../sqlite/store.ts': drivers,
     'better-sqlite3': drivers,
     '../../open.ts': drivers,
+    '../erasure/erasures.ts': oneDirection,
+    '../store.ts': oneDirection,
   },
+  'server/src/store/postgres/database/connection.ts': { '../days/days.ts': oneDirection },
   'server/src/identity/merges.ts': {
     '../store/store.ts': pure,
     'node:fs': pure,

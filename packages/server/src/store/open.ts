@@ -141,7 +141,7 @@ export const restoreStore = async (databaseURL: string, backup: string): Promise
 /** Examines a database for `firsthand doctor`. A finding that is not `ok` needs an operator's attention. Changes nothing. */
 export const examineStore = async (databaseURL: string, options: ExamineOptions = {}): Promise<Finding[]> => {
   if (isPostgres(databaseURL))
-    return (await import('./postgres/database/doctor.ts')).examineDatabase(databaseURL, options);
+    return (await import('./postgres/doctor/doctor.ts')).examineDatabase(databaseURL, options);
   const { examineDatabase } = await import('./sqlite/database/doctor.ts');
   return examineDatabase(fileOf(databaseURL), options);
 };

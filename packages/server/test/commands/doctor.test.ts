@@ -2,7 +2,7 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { examineTracker } from '../../src/commands/doctor.ts';
-import { archivingFinding } from '../../src/store/postgres/database/doctor.ts';
+import { archivingFinding } from '../../src/store/postgres/doctor/doctor.ts';
 import { firsthand, firsthandJSON, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 

@@ -40,7 +40,7 @@ export const acknowledgingEarlyOnPostgres: readonly Change[] = [
 /** Locks other users as well, in any order. */
 export const lockingInAnyOrder: readonly Change[] = [
   {
-    file: 'store/postgres/transactions/held-rows.ts',
+    file: 'store/postgres/contacts/held-rows.ts',
     from: 'AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE\'',
     to: 'AND ("user" = ANY ($2::bigint[]) OR random() < 0.5) ORDER BY random() FOR NO KEY UPDATE\'',
   },

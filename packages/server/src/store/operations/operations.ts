@@ -64,6 +64,10 @@ const reads = {
 export type SharedRead = keyof typeof reads;
 export const sharedReads: OperationsOf<SharedRead> = reads;
 
+/** Returns the names of operations. */
+export const namesOf = <Name extends keyof Store>(operations: OperationsOf<Name>): Name[] =>
+  Object.keys(operations) as Name[];
+
 /** Returns functions with the same names, each of which passes the operation of its request to `carryOut`. */
 export const mapOperations = <Name extends keyof Store, Mapped>(
   operations: OperationsOf<Name>,

@@ -34,6 +34,7 @@ import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
 import { deleteEnded } from './accounts/ended.ts';
 import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
+import { createAccountContacts } from './contacts/account-contacts.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
@@ -41,6 +42,7 @@ import { createContactWriter } from './contacts/contacts.ts';
 import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
 import { createMergeWriter } from './contacts/merges.ts';
+import { createRequestRepeats } from './contacts/request-repeats.ts';
 import { createUsers } from './contacts/users.ts';
 import { listUnspread } from './database/citus.ts';
 import { type AccountConnection, type ConnectionPool, codeOf, hasTable, Overtaken } from './database/connection.ts';
@@ -48,6 +50,7 @@ import { createPostgresRoom } from './database/disk-space.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
 import { closePools, openPools } from './database/pools.ts';
 import { startWatch } from './database/watch.ts';
+import { keepTending, tendDays } from './days/partitions.ts';
 import { createErasures } from './erasure/erasures.ts';
 import { findWork, startMaintenance } from './erasure/maintenance.ts';
 import { createRetention } from './erasure/retention.ts';
@@ -56,7 +59,6 @@ import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
-import { keepTending, tendDays } from './events/partitions.ts';
 import { feedContacts } from './feed/contact-feed.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
@@ -122,17 +124,18 @@ const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise
 };
 
 /** Creates the writes of the store; each takes its transaction as a parameter. */
-const createWrites = (repeats: StoredRepeats) => {
-  const finder = createContactFinder(repeats.secret);
-  const dedup = createDedup(repeats);
+const createWrites = (stored: StoredRepeats) => {
+  const finder = createContactFinder(stored.secret);
+  const dedup = createDedup(stored);
+  const repeats = createRequestRepeats(stored.secret);
   const users = createUsers();
   const catalogues = createCatalogueWriter();
   const contacts = createContactWriter(finder, catalogues);
   const refused = createRefusedWriter(finder);
   const keepEvents = createEventWriter({ users, catalogues, finder, dedup });
-  const createContact = createContactCreator({ users, catalogues, finder, contacts, dedup });
+  const createContact = createContactCreator({ users, catalogues, finder, contacts, repeats });
   const { updateContact } = contacts;
-  const erasures = createErasures({ finder, dedup, refused });
+  const erasures = createErasures({ finder, repeats, refused });
 
   /** Stores all of the events, or throws the first Refusal. */
   const replayEvents = async (db: Transaction, batch: EventBatch): Promise<EventOutcome[]> => {
@@ -152,7 +155,7 @@ const createWrites = (repeats: StoredRepeats) => {
   return {
     finder,
     keepEvents,
-    ...createAccountWriter(catalogues, finder, contacts),
+    ...createAccountWriter(catalogues, createAccountContacts(catalogues, finder, contacts)),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
     ...createLinkWriter(users, finder, contacts),

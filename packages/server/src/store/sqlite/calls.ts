@@ -1,4 +1,5 @@
 /** The operations of the store that run on its threads, and which of them write. */
+import { namesOf, sharedReads, sharedWrites } from '../operations/operations.ts';
 import type { RequestOf, Store } from '../store.ts';
 import type { ChunkedRead } from './transactions/chunked-reads.ts';
 
@@ -6,31 +7,13 @@ type OnAThread = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'c
 
 // The compiler requires each operation of the Store in one of the two lists, where store.ts makes a Store of them.
 export const writeNames = [
+  ...namesOf(sharedWrites),
   'createAccount',
   'updateAccount',
   'mergeEntry',
   'unmergeEntry',
   'deleteAccount',
-  'createToken',
-  'revokeToken',
-  'inviteMember',
-  'joinMember',
-  'noteKnownNetwork',
-  'updateMember',
-  'removeMember',
-  'addPasskey',
-  'removePasskey',
-  'usePasskey',
-  'noteTokenUses',
-  'saveSegment',
-  'deleteSegment',
-  'saveView',
-  'deleteView',
-  'createShareLink',
-  'revokeShareLink',
-  'noteShareLinkUse',
   'deleteEnded',
-  'noteUnknownProxy',
   'recordAudit',
   'logEvents',
   'deleteEventsBefore',
@@ -51,23 +34,12 @@ export const writeNames = [
 type WriteName = (typeof writeNames)[number];
 
 export const readNames = [
+  ...namesOf(sharedReads),
   'listAccounts',
   'findAccount',
-  'findProofKeys',
-  'listTokens',
-  'findInvitation',
-  'findMembers',
-  'listMembers',
-  'getChallengeKey',
-  'listPasskeys',
-  'findPasskey',
   'listAudit',
   'getAccount',
   'listCatalogue',
-  'listSegments',
-  'listViews',
-  'listShareLinks',
-  'findShareLink',
   'measureAccounts',
   'getEvents',
   'getEventDefinitions',
@@ -78,7 +50,6 @@ export const readNames = [
   'namePeople',
   'getContact',
   'searchContact',
-  'findUnknownProxy',
   'listRefused',
   'countRefused',
   'check',

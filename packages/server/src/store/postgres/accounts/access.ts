@@ -90,4 +90,3 @@ export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Val
     },
   };
 };
-export type AccessMemory = ReturnType<typeof createAccess>;

@@ -1,9 +1,7 @@
 /** Accounts: creates, changes and reads them. */
 import { Refusal } from '../../../shared/refusal.ts';
 import { createToken, notifyAccess, tokensOf } from '../../operations/tokens.ts';
-import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/accounts/account-changes.ts';
-import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
-import { newKeysOf } from '../../rules/contact-keys.ts';
+import { type AccountValues, changedValues, givenKinds } from '../../rules/accounts/account-changes.ts';
 import type {
   AccountChange,
   AccountContact,
@@ -16,8 +14,6 @@ import type {
   NewAccount,
   Store,
 } from '../../store.ts';
-import type { ContactFinder } from '../contacts/contact-finder.ts';
-import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
 import { runOperation } from '../transactions/operations.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -76,105 +72,69 @@ const valuesOf = async (db: Transaction, account: number, kinds: readonly Catalo
   return { ...own, ...settings, ...Object.fromEntries(lists) };
 };
 
-export const createAccountWriter = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {
-  type Act = Pick<AccountChange, 'time' | 'by'>;
+/** Stores the contacts that an account's body brings (contacts/account-contacts.ts). */
+type PutContacts = (
+  db: Transaction,
+  changes: readonly AccountContact[],
+  act: Pick<AccountChange, 'time' | 'by'>,
+) => Promise<ContactOutcome[]>;
 
-  /** Changes a contact when it exists, otherwise creates it. */
-  const putContact = async (db: Transaction, change: AccountContact, act: Act): Promise<ContactOutcome> => {
-    const { account } = db;
-    const { newContactUUID, externalID, address } = change;
-    const uses = usesOfContact({ ...change, tags: change.addedTags });
-    await catalogues.check(db, account, { browser: false, uses });
-    const written = { ...change, ...act };
-    const write = async () => {
-      const row = await finder.byName(db, { contactUUID: change.contactUUID });
-      return { existed: true, ...(await contacts.write(db, row, { ...written, keys: newKeysOf(change) })) };
-    };
-    const { existed, contactUUID } =
-      change.contactUUID === undefined
-        ? await contacts.put(db, { account, newContactUUID, externalID, address }, written)
-        : await write();
-    await catalogues.register(db, account, [{ browser: false, uses }]);
-    return { exists: existed, contactUUID };
-  };
-
-  /** Stores contacts. A refused contact does not affect the others. */
-  const putContacts = async (db: Transaction, changes: readonly AccountContact[], act: Act) => {
-    const outcomes: ContactOutcome[] = [];
-    for (const change of changes) {
-      try {
-        outcomes.push(await db.attempt(() => putContact(db, change, act)));
-      } catch (error) {
-        outcomes.push(refusedContact(error));
-      }
-    }
-    return outcomes;
-  };
-
-  return {
-    async createAccount(
-      db: Transaction,
-      { tokens, catalogues: given, contacts: changes, time, by, ...account }: NewAccount,
-    ): Promise<ContactOutcome[]> {
-      const {
-        accountUUID,
-        accountName,
-        accountOrigin,
-        accountTimezone,
-        accountCurrency,
-        strict,
-        browserCatalogue,
-        enrich,
-      } = account;
-      const { account: number } = await db.one<{ account: number }>(
-        `INSERT INTO account
+export const createAccountWriter = (catalogues: CatalogueWriter, putContacts: PutContacts) => ({
+  async createAccount(
+    db: Transaction,
+    { tokens, catalogues: given, contacts: changes, time, by, ...account }: NewAccount,
+  ): Promise<ContactOutcome[]> {
+    const {
+      accountUUID,
+      accountName,
+      accountOrigin,
+      accountTimezone,
+      accountCurrency,
+      strict,
+      browserCatalogue,
+      enrich,
+    } = account;
+    const { account: number } = await db.one<{ account: number }>(
+      `INSERT INTO account
            ("accountUUID", "accountName", "accountOrigin", "accountTimezone", "accountCurrency", enrich, "createdTime")
          VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING account`,
-        [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, accountCurrency, enrich, time],
-      );
-      await db.run('INSERT INTO account_position (account, strict, "browserCatalogue") VALUES ($1, $2, $3)', [
-        number,
-        strict,
-        browserCatalogue,
-      ]);
-      // begin_writing has called it on no machine, because the account had no number yet.
-      if (db.isSpread) await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [number]);
-      for (const token of tokens) await runOperation(db, createToken({ ...token, account: number }));
-      await catalogues.put(db, number, given);
-      return putContacts({ ...db, account: number }, changes, { time, by });
-    },
+      [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, accountCurrency, enrich, time],
+    );
+    await db.run('INSERT INTO account_position (account, strict, "browserCatalogue") VALUES ($1, $2, $3)', [
+      number,
+      strict,
+      browserCatalogue,
+    ]);
+    // begin_writing has called it on no machine, because the account had no number yet.
+    if (db.isSpread) await db.run('SELECT be_durable(), count(*) FROM account_position WHERE account = $1', [number]);
+    for (const token of tokens) await runOperation(db, createToken({ ...token, account: number }));
+    await catalogues.put(db, number, given);
+    return putContacts({ ...db, account: number }, changes, { time, by });
+  },
 
-    async updateAccount(
-      db: Transaction,
-      { account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange,
-    ): ReturnType<Store['updateAccount']> {
-      const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
-      const kinds = givenKinds(given);
-      const before = await valuesOf(db, account, kinds);
-      await db.run(
-        `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
+  async updateAccount(
+    db: Transaction,
+    { account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange,
+  ): ReturnType<Store['updateAccount']> {
+    const { accountName, accountOrigin, accountTimezone, accountCurrency, strict, browserCatalogue, enrich } = change;
+    const kinds = givenKinds(given);
+    const before = await valuesOf(db, account, kinds);
+    await db.run(
+      `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
            "accountTimezone" = coalesce($4, "accountTimezone"), "accountCurrency" = coalesce($5, "accountCurrency"),
            enrich = coalesce($6, enrich)
          WHERE account = $1`,
-        [
-          account,
-          accountName,
-          accountOrigin && JSON.stringify(accountOrigin),
-          accountTimezone,
-          accountCurrency,
-          enrich,
-        ],
-      );
-      await db.run(
-        `UPDATE account_position SET strict = coalesce($2, strict), "browserCatalogue" = coalesce($3, "browserCatalogue")
+      [account, accountName, accountOrigin && JSON.stringify(accountOrigin), accountTimezone, accountCurrency, enrich],
+    );
+    await db.run(
+      `UPDATE account_position SET strict = coalesce($2, strict), "browserCatalogue" = coalesce($3, "browserCatalogue")
          WHERE account = $1`,
-        [account, strict, browserCatalogue],
-      );
-      await runOperation(db, notifyAccess());
-      // This also increases the version of the settings.
-      await catalogues.put(db, account, given);
-      const updated = changedValues(before, await valuesOf(db, account, kinds));
-      return { updated, contacts: await putContacts(db, changes, { time, by }) };
-    },
-  };
-};
+      [account, strict, browserCatalogue],
+    );
+    await runOperation(db, notifyAccess());
+    // This also increases the version of the settings.
+    await catalogues.put(db, account, given);
+    const updated = changedValues(before, await valuesOf(db, account, kinds));
+    return { updated, contacts: await putContacts(db, changes, { time, by }) };
+  },
+});

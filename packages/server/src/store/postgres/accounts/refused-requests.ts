@@ -4,7 +4,6 @@ import { handleName } from '../../rules/erased-names.ts';
 import { type Amount, chooseEvicted, surplusOf } from '../../rules/refused/eviction.ts';
 import { contactsNamedBy, createPersonSearch, type PersonNames } from '../../rules/refused/names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
-import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { type Connection, lockKeys } from '../database/connection.ts';
 import { drawNumbers } from '../transactions/sequencer.ts';
 import type { Snapshot, Transaction } from '../transactions/transaction.ts';
@@ -58,7 +57,10 @@ const evict = async (db: Transaction, token: number, surplus: Amount) => {
   await takeOff(db, evicted, 'evicted');
 };
 
-export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findErasure'>) => ({
+/** Returns the erasure of a contact that has one of these names, if any. */
+type FindErasure = (db: Transaction, ...names: readonly string[]) => Promise<unknown>;
+
+export const createRefusedWriter = ({ findErasure }: { readonly findErasure: FindErasure }) => ({
   async keepRefused(
     db: Transaction,
     { account, token, time, sender, robot = false, requests }: RefusedBatch,

@@ -15,13 +15,13 @@ import { newKeysOf, otherExternalID } from '../../rules/contact-keys.ts';
 import type { ContactChange } from '../../store.ts';
 import { type CatalogueWriter, readMerges } from '../accounts/catalogues.ts';
 import { Overtaken } from '../database/connection.ts';
-import { haveSameKeys, holdKeys } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { claimsOf } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { deleteKey, insertKeys, mayGiveWay, takeKey } from './contact-keys.ts';
 import type { ContactRow, OwnValues } from './contact-rows.ts';
 import { rowsOf, viewOf } from './contact-views.ts';
+import { haveSameKeys, holdKeys } from './held-rows.ts';
 
 const withChange = ({ fields, tags, attributes }: OwnValues, change: WrittenContact): OwnValues => {
   const changedTags = new Map(tags);

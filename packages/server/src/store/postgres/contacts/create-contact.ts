@@ -5,14 +5,14 @@ import { keyOfClaim } from '../../rules/claims.ts';
 import { requestName } from '../../rules/erased-names.ts';
 import type { NewContact } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
-import type { Dedup, RequestRow } from '../events/dedup.ts';
-import { holdUsers } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { submitClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
+import { holdUsers } from './held-rows.ts';
 import { link } from './links.ts';
+import type { RequestRepeats, RequestRow } from './request-repeats.ts';
 import { dropSurplusClaims } from './surplus-claims.ts';
 import type { User, Users } from './users.ts';
 
@@ -21,7 +21,7 @@ interface CreateContactParts {
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;
   readonly contacts: ContactWriter;
-  readonly dedup: Dedup;
+  readonly repeats: RequestRepeats;
 }
 
 /** The stored result of a request, and the contactUUID or handle to return. */
@@ -29,7 +29,7 @@ type Created = RequestRow & { readonly contactUUID: string };
 const answerOf = ({ existed, contactUUID }: Created) => ({ exists: existed, contactUUID });
 
 export const createContactCreator = (parts: CreateContactParts) => {
-  const { users, catalogues, finder, contacts, dedup } = parts;
+  const { users, catalogues, finder, contacts, repeats } = parts;
 
   /** With a server token: the values become the contact's own, and the link, if there is a user, is verified. */
   const createAsServer = async (db: Transaction, request: NewContact, user: number | null): Promise<Created> => {
@@ -88,18 +88,17 @@ export const createContactCreator = (parts: CreateContactParts) => {
     await holdUsers(db, [user]);
     if (requestUUID !== null) {
       const sent = { requestUUID, token, user };
-      const repeat = await dedup.findRequest(db, sent);
+      const repeat = await repeats.find(db, sent);
       const answer = repeat && (await answerAgain(db, repeat));
       if (answer) return answer;
-      const names = [dedup.requestName(sent), requestName(token, userUUID, requestUUID)];
+      const names = [repeats.nameOf(sent), requestName(token, userUUID, requestUUID)];
       const erased = (await finder.findErasure(db, ...names)) !== undefined;
       if (erased) throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
     }
     await catalogues.check(db, db.account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
     await catalogues.register(db, db.account, [{ browser, uses }]);
-    if (day !== null && requestUUID !== null)
-      await dedup.rememberRequest(db, { requestUUID, token, user }, created, day);
+    if (day !== null && requestUUID !== null) await repeats.remember(db, { requestUUID, token, user }, created, day);
     return answerOf(created);
   };
 };

@@ -1,9 +1,9 @@
 /** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never been made. */
 import { limits } from '@firsthand/contract/limits';
 import { mostGivingWay, type StatementRow } from '../../rules/links.ts';
-import { holdFreeUsers } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { claimKey } from './claims.ts';
+import { holdFreeUsers } from './held-rows.ts';
 
 const claimsPerLook = 20;
 

@@ -10,8 +10,8 @@ import { StoreUnusable } from '../../unusable.ts';
 import { requireSynced } from '../database/citus.ts';
 import { onOneConnection, openPlain, takeSlot } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
+import { monthSQL, repeatsSQL } from '../days/partitions.ts';
 import { toBodies } from '../events/event-body.ts';
-import { monthSQL, repeatsSQL } from '../events/partitions.ts';
 import { copyTable, tablesOf } from './copied-tables.ts';
 import { type CopiedValue, copyRows } from './copy-rows.ts';
 

@@ -6,7 +6,7 @@ import { untilWaiting } from '../../../../test/fixtures/postgres/asking.ts';
 import { asking, newDatabase, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { pretendCitus } from '../../../../test/fixtures/postgres/pretended-citus.ts';
 import { migrateStore, openStore } from '../../open.ts';
-import { monthSQL, repeatsSQL } from '../events/partitions.ts';
+import { monthSQL, repeatsSQL } from '../days/partitions.ts';
 import { accountTables, localTables } from './citus.ts';
 import { listServing, lockKeys, onOneConnection } from './connection.ts';
 

@@ -6,7 +6,7 @@ import { asking, newDatabase } from '../../../../test/fixtures/postgres/database
 import { day, laptop, newEvent } from '../../../../test/fixtures/store.ts';
 import { migrateStore, openStore } from '../../open.ts';
 import type { AccountDetail, EventOutcome, NewEvent, StoredEvent } from '../../store.ts';
-import { monthSQL } from '../events/partitions.ts';
+import { monthSQL } from '../days/partitions.ts';
 
 const lastMigration = vi.hoisted(() => ({ number: Infinity }));
 vi.mock('../../migrations.ts', async (importOriginal) => {

@@ -7,9 +7,9 @@ import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day, laptop, phone } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
 import type { EventQuery, NewEvent, Store, StoredEvent } from '../../store.ts';
+import { monthSQL } from '../days/partitions.ts';
 import { readBody } from '../events/event-body.ts';
 import type { StoredRow } from '../events/event-presenter.ts';
-import { monthSQL } from '../events/partitions.ts';
 
 const lastMigration = vi.hoisted(() => ({ number: Infinity }));
 vi.mock('../../migrations.ts', async (importOriginal) => {

@@ -1,7 +1,8 @@
 /** A server's connections, besides the one that listens (watch.ts). */
-import { maxConnections } from '../transactions/write-queue.ts';
 import { byKey, type ConnectionPool, inOrder, openPool } from './connection.ts';
 
+/** Commits of events at the same time, each on its own connection: while PostgreSQL syncs one, the others are written. On a cluster each takes longer. */
+export const maxCommits = { here: 4, onCluster: 16 };
 const mostWriting = 4;
 const mostReading = 4;
 /** For fast reads, above all of tokens, which must not wait for slow ones. */
@@ -11,7 +12,7 @@ type Pools = Readonly<Record<'events' | 'writes' | 'reads' | 'quick', Connection
 
 /** Connections open as they are taken. */
 export const openPools = (databaseURL: string): Pools => ({
-  events: openPool(databaseURL, maxConnections, byKey),
+  events: openPool(databaseURL, Math.max(maxCommits.here, maxCommits.onCluster), byKey),
   writes: openPool(databaseURL, mostWriting),
   reads: openPool(databaseURL, mostReading, inOrder),
   quick: openPool(databaseURL, mostQuick),

@@ -1,7 +1,6 @@
 /** Watches for changes that other servers make, on its own connection. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { accessChannel } from '../../operations/tokens.ts';
-import type { AccessMemory } from '../accounts/access.ts';
 import { openListener } from './connection.ts';
 
 /** The pause between two queries: the delay with which a stream gets events that another server stored. */
@@ -16,10 +15,16 @@ const stateSQL = `
     (SELECT string_agg(writer, ' ' ORDER BY writer) FROM held_floors(0)) AS writers
   FROM event_order s, owner_change_number c, erasure_number e`;
 
+/** What a server has cached of tokens: `heardAt` says since when the database has not been silent. */
+interface CachedAccess {
+  forget(): void;
+  heardAt(asked: number): void;
+}
+
 /** Calls `committed` when events were stored or an owner has changed, and `access.forget` when a server changed a token. */
 export const startWatch = (
   databaseURL: string,
-  access: Pick<AccessMemory, 'forget' | 'heardAt'>,
+  access: CachedAccess,
   committed: () => void,
 ): { close(): Promise<void> } => {
   const stopping = new AbortController();

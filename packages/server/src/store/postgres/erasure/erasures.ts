@@ -10,15 +10,15 @@ import type { ErasureReceipt, NewErasure, RequestOf } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
+import { holdPerson } from '../contacts/held-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
+import type { RequestRepeats } from '../contacts/request-repeats.ts';
 import { statementsOf } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
 import { setLocally } from '../database/connection.ts';
-import type { Dedup } from '../events/dedup.ts';
 import { inGroups, walkingInOrder, within } from '../events/event-order.ts';
 import { findOldEvents } from '../events/old-events.ts';
 import { takeFromRollups } from '../events/rollups.ts';
-import { holdPerson } from '../transactions/held-rows.ts';
 import { readSettled } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -125,11 +125,11 @@ export type OldOfAccount = Omit<RequestOf<'deleteEventsBefore'>, 'most'> &
 
 interface ErasureParts {
   readonly finder: ContactFinder;
-  readonly dedup: Dedup;
+  readonly repeats: RequestRepeats;
   readonly refused: RefusedWriter;
 }
 
-export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
+export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
   /** Returns the keyed hashes of names. There may be thousands, so it yields to other requests. */
   const hashesOf = async (account: number, names: readonly string[]): Promise<Buffer[]> => {
     const hashes: Buffer[] = [];
@@ -194,7 +194,7 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
     const names = [
       ...rows.map(({ contactUUID }) => contactUUID),
       ...claims.flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]),
-      ...(await dedup.eraseRequests(db, group)),
+      ...(await repeats.eraseOf(db, group)),
     ];
     await db.run(
       `INSERT INTO erased_identifier (account, hash, erasure)

@@ -7,7 +7,7 @@ import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import { listCatalogue, readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { daysOf } from './days.ts';
+import { daysOf } from '../days/days.ts';
 import { isRobot, readBody, soughtOfRobots } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 

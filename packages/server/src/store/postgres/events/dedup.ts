@@ -1,13 +1,12 @@
 /**
- * Recognizes repeats of eventUUIDs and requestUUIDs for at least 7 days. Their keys are deleted after the ninth later day with
- * events or requests has begun (partitions.ts). Only keyed hashes are stored, so the keys of events need not be erased with a contact.
+ * Recognizes repeats of eventUUIDs for at least 7 days. Their keys are deleted after the ninth later day with events or requests has begun
+ * (partitions.ts). Only keyed hashes are stored, so they need not be erased with a contact.
  *
  * An event that is sent to two servers at once is stored once. On the same day, the unique key makes the second wait until the
  * first commits or rolls back. Different days never overlap: no two transactions store events on different days at once
  * (beginDay), so the events of earlier days are committed and visible.
  */
-import { requestKeyName } from '../../rules/erased-names.ts';
-import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
+import { createIdempotencyKeys, keyBytes } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
 import { aboutRows, insertRows, readRows } from '../database/row-statements.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -25,12 +24,6 @@ export interface SentEvent {
 export interface AskedEvent extends SentEvent {
   /** The holder has no event before this day. */
   readonly since: number;
-}
-
-export interface RequestRow {
-  readonly contact: number;
-  readonly claim: number | null;
-  readonly existed: boolean;
 }
 
 const finding = aboutRows(
@@ -80,13 +73,11 @@ export interface StoredRepeats {
 }
 
 export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) => {
-  const { eventKey, requestKey } = createIdempotencyKeys(secret);
+  const { eventKey } = createIdempotencyKeys(secret);
 
   return {
     /** Whether today's keys must be looked up with `find`, because `remember` does not recognize all repeats. */
     mustAsk: withErased || withEither,
-
-    requestKey,
 
     sent: (account: number, holder: number, eventUUID: string, server: 0 | 1): SentEvent => ({
       account,
@@ -133,32 +124,6 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
         for (let at = 0; at < repeated.length; at += digits) keys.add(toKey(repeated.slice(at, at + digits)));
       return (event: SentEvent) => !keys.has(event.key);
     },
-
-    /** Returns the name under which a request is stored, hashed, once its contact is erased. */
-    requestName: (request: SentRequest): string => requestKeyName(request.user, requestKey(request)),
-
-    /** Deletes all requests that created one of these contacts; returns their names as `requestName` does. */
-    async eraseRequests(db: Transaction, contacts: readonly number[]): Promise<string[]> {
-      const rows = await db.all<{ user: number; key: string }>(
-        'DELETE FROM request_repeat WHERE account = $1 AND contact = ANY ($2::bigint[]) RETURNING "user", key',
-        [db.account, contacts],
-      );
-      return rows.map(({ user, key }) => requestKeyName(user, key));
-    },
-
-    /** Returns the result of a request that was sent before. */
-    findRequest: (db: Transaction, request: SentRequest): Promise<RequestRow | undefined> =>
-      db.get<RequestRow>(
-        'SELECT contact, claim, existed FROM request_repeat WHERE account = $1 AND "user" = $2 AND key = $3',
-        [db.account, request.user, requestKey(request)],
-      ),
-
-    rememberRequest: (db: Transaction, request: SentRequest, { contact, claim, existed }: RequestRow, day: number) =>
-      db.run(
-        `INSERT INTO request_repeat (account, "user", key, day, contact, claim, existed) VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT (account, "user", key) DO UPDATE SET day = $4, contact = $5, claim = $6, existed = $7`,
-        [db.account, request.user, requestKey(request), day, contact, claim, existed],
-      ),
   };
 };
 export type Dedup = ReturnType<typeof createDedup>;

@@ -8,15 +8,15 @@ import { readMerges, resolveIDs } from '../accounts/catalogues.ts';
 import { createEventNames, readVersion } from '../accounts/event-names.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { type IsErased, readErased } from '../erasure/erased-events.ts';
+import { daysOf } from '../days/days.ts';
+import { monthOf } from '../days/partitions.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
-import { daysOf } from './days.ts';
+import { type IsErased, readErased } from './erased-events.ts';
 import { hasAttribute, isRobot, toSought } from './event-body.ts';
 import { inGroups, sequenceGroup, within } from './event-order.ts';
 import { type StoredRow, toEvent, toStoredEvents } from './event-presenter.ts';
 import { type Probe, probesOf } from './event-probes.ts';
 import { createEventSources, type Source } from './event-sources.ts';
-import { monthOf } from './partitions.ts';
 
 /** Events that one query with filters reads. */
 const lookedPerStep = 5_000;

@@ -3,7 +3,7 @@ import type { FedEvents } from '../../report-feed.ts';
 import { createFedEvents } from '../../rules/feed/fed-events.ts';
 import type { RequestOf } from '../../store.ts';
 import type { AccountConnection } from '../database/connection.ts';
-import { daysOf } from '../events/days.ts';
+import { daysOf } from '../days/days.ts';
 import { inGroups } from '../events/event-order.ts';
 import { look, rangesOf } from '../events/event-pages.ts';
 import { toEvent } from '../events/event-presenter.ts';

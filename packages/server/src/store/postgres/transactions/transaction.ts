@@ -12,8 +12,8 @@ import {
   setLocally,
   type TakenConnection,
 } from '../database/connection.ts';
-import { beginDay, DaysMissing } from '../events/days.ts';
-import { forgetDays, mostDays, prepareDay } from '../events/partitions.ts';
+import { beginDay, DaysMissing } from '../days/days.ts';
+import { forgetDays, mostDays, prepareDay } from '../days/partitions.ts';
 import {
   type AccountState,
   type AccountStates,

@@ -5,17 +5,12 @@
 import { Refusal } from '../../../shared/refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
 import { isConflict, isLate } from '../database/connection.ts';
+import { maxCommits } from '../database/pools.ts';
 
 /** Limits of a commit: a transaction locks each of its accounts, and PostgreSQL has room for some thousands of locks. */
 const maxAccounts = 32;
 /** All clients of a commit get their responses when it ends. */
 const maxEvents = 4_000;
-
-/** Parallel commits, each on its own connection: while PostgreSQL syncs one, the others are written. */
-const maxCommits = 4;
-/** On a cluster, where a commit takes several times as long. */
-const maxCommitsOnCluster = 16;
-export const maxConnections = Math.max(maxCommits, maxCommitsOnCluster);
 
 /**
  * When so many parts of a commit wait too long for a lock, and none is stored, it is one that all need: a migration holds it. The others are refused.
@@ -67,8 +62,8 @@ interface QueueOptions {
  */
 export const createWriteQueue = (store: Store, { measure, isSpread = false }: QueueOptions = {}): WriteQueue => {
   const limits = isSpread
-    ? { accounts: 1, commits: maxCommitsOnCluster }
-    : { accounts: maxAccounts, commits: maxCommits };
+    ? { accounts: 1, commits: maxCommits.onCluster }
+    : { accounts: maxAccounts, commits: maxCommits.here };
   /** By account. The one that has waited longest comes first. */
   const lines = new Map<number, Queued[]>();
   let commits = 0;

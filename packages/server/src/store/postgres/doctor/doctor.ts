@@ -10,11 +10,11 @@ import {
 import { findUnknownProxy } from '../../operations/unknown-proxy.ts';
 import { dayMilliseconds } from '../../rules/received-day.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
-import { examineNextDay, notMade } from '../events/partitions.ts';
+import { type Connection, onOneConnection, type TakenConnection } from '../database/connection.ts';
+import { newestMigration, readSchema } from '../database/migrate.ts';
+import { examineNextDay, notMade } from '../days/partitions.ts';
 import { runOperation } from '../transactions/operations.ts';
 import { examineCluster } from './cluster-findings.ts';
-import { type Connection, onOneConnection, type TakenConnection } from './connection.ts';
-import { newestMigration, readSchema } from './migrate.ts';
 
 const examineRows = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
   const counts = await db.one<Record<'accounts' | 'tokens', number>>(`

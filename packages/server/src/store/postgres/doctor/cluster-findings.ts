@@ -1,8 +1,8 @@
 /** Examines a Citus cluster for `firsthand doctor`: which machine has what, and whether it can stay so. */
 import type { Finding } from '../../doctor-findings.ts';
 import { readUsage } from '../accounts/usage.ts';
-import { listUnspread, listUnsynced } from './citus.ts';
-import type { Connection } from './connection.ts';
+import { listUnspread, listUnsynced } from '../database/citus.ts';
+import type { Connection } from '../database/connection.ts';
 
 /** Returns the workers that do not respond, or that other machines cannot reach. */
 const readLost = async (db: Connection): Promise<string[]> =>

@@ -5,7 +5,7 @@ import { openStore } from '../../open.ts';
 import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import type { Store } from '../../store.ts';
 import { onOneConnection } from '../database/connection.ts';
-import { nextDayFinding } from '../database/doctor.ts';
+import { nextDayFinding } from '../doctor/doctor.ts';
 import { keepTending, mostDays, notMade, tendDays } from './partitions.ts';
 
 /** The last day of a month. */

@@ -5,11 +5,11 @@
  * so it may have to run again after a deadlock.
  */
 
-import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
-import { usersOf } from '../contacts/statements.ts';
 import { bigints } from '../database/arrays.ts';
 import { type AccountConnection, lockKeys, Overtaken } from '../database/connection.ts';
 import { aboutRows, type SpreadConnection, writeRows } from '../database/row-statements.ts';
+import { type ContactRow, readContacts } from './contact-rows.ts';
+import { usersOf } from './statements.ts';
 
 /** Of one account. */
 export const holdingUsers =

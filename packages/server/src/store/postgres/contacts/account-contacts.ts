@@ -1,0 +1,45 @@
+/** The contacts that createAccount and updateAccount take along. */
+import { refusedContact } from '../../rules/accounts/account-changes.ts';
+import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
+import { newKeysOf } from '../../rules/contact-keys.ts';
+import type { AccountChange, AccountContact, ContactOutcome } from '../../store.ts';
+import type { CatalogueWriter } from '../accounts/catalogues.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import type { ContactWriter } from './contacts.ts';
+
+type Act = Pick<AccountChange, 'time' | 'by'>;
+
+export const createAccountContacts = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {
+  /** Changes a contact when it exists, otherwise creates it. */
+  const putContact = async (db: Transaction, change: AccountContact, act: Act): Promise<ContactOutcome> => {
+    const { account } = db;
+    const { newContactUUID, externalID, address } = change;
+    const uses = usesOfContact({ ...change, tags: change.addedTags });
+    await catalogues.check(db, account, { browser: false, uses });
+    const written = { ...change, ...act };
+    const write = async () => {
+      const row = await finder.byName(db, { contactUUID: change.contactUUID });
+      return { existed: true, ...(await contacts.write(db, row, { ...written, keys: newKeysOf(change) })) };
+    };
+    const { existed, contactUUID } =
+      change.contactUUID === undefined
+        ? await contacts.put(db, { account, newContactUUID, externalID, address }, written)
+        : await write();
+    await catalogues.register(db, account, [{ browser: false, uses }]);
+    return { exists: existed, contactUUID };
+  };
+
+  /** Stores contacts. A refused contact does not affect the others. */
+  return async (db: Transaction, changes: readonly AccountContact[], act: Act): Promise<ContactOutcome[]> => {
+    const outcomes: ContactOutcome[] = [];
+    for (const change of changes) {
+      try {
+        outcomes.push(await db.attempt(() => putContact(db, change, act)));
+      } catch (error) {
+        outcomes.push(refusedContact(error));
+      }
+    }
+    return outcomes;
+  };
+};
