@@ -20,6 +20,8 @@ export interface RowStatement {
   readonly sql: string;
   /** For a cluster: $1 is the account. */
   readonly clusterSQL: string;
+  /** For one row on a cluster: Citus plans a text with VALUES once for a connection, and `clusterSQL` each time, which takes longer than it runs. */
+  readonly oneSQL?: string;
 }
 
 /** A statement and its rows: the account of each, and the columns in their order. */
@@ -70,9 +72,19 @@ export const insertRows = (
     SELECT ${[...names, ...Object.values(equal)].join(', ')} FROM ${given} ${end}`;
 };
 
+/** SQL that inserts the only sent row. */
+export const insertOne = (table: string, columns: Columns, { equal = {}, end = '' }: Insertion = {}): string => {
+  const values = columns.map(([, type], nth) => `($${nth + 2}::${type}[])[1]`);
+  const others = Object.keys(equal).map((column) => `"${column}"`);
+  return `INSERT INTO "${table}" (${['account', ...namesOf(columns), ...others].join(', ')})
+    VALUES (${['$1', ...values, ...Object.values(equal)].join(', ')}) ${end}`;
+};
+
 /** Inserts the sent rows. */
-export const inserting = (table: string, columns: Columns, insertion?: Insertion): RowStatement =>
-  aboutRows(columns, (parts) => insertRows(parts, table, columns, insertion));
+export const inserting = (table: string, columns: Columns, insertion?: Insertion): RowStatement => ({
+  ...aboutRows(columns, (parts) => insertRows(parts, table, columns, insertion)),
+  oneSQL: insertOne(table, columns, insertion),
+});
 
 /** A connection that says whether it is to a cluster. */
 export type SpreadConnection = AccountConnection & Pick<TakenConnection, 'isSpread'>;
@@ -82,7 +94,7 @@ const toQuery = (
   { statement, accounts, columns }: SentRows,
 ): [sql: string, values: readonly unknown[]] =>
   db.isSpread
-    ? [statement.clusterSQL, [accounts[0], ...columns]]
+    ? [(accounts.length === 1 && statement.oneSQL) || statement.clusterSQL, [accounts[0], ...columns]]
     : [statement.sql, [integers(accounts, (account) => account), ...columns]];
 
 /** Runs a statement about sent rows and returns what it returns. */

@@ -8,7 +8,7 @@
  */
 import { createIdempotencyKeys, keyBytes } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
-import { aboutRows, insertRows, readRows } from '../database/row-statements.ts';
+import { aboutRows, inserting, insertRows, type RowStatement, readRows } from '../database/row-statements.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 export interface SentEvent {
@@ -50,6 +50,11 @@ const remembering = aboutRows(repeatColumns, (parts) => {
   SELECT encode(string_agg(uuid_send(given.key), ''), 'hex') AS repeated FROM ${parts.given}
   WHERE (SELECT count(*) FROM kept) < cardinality($2::bigint[]) AND given.key NOT IN (SELECT key FROM kept)
   HAVING count(*) > 0`;
+});
+
+// On a cluster, which would plan the above each time: returns the keys that were not there.
+const rememberingOnCluster = inserting('event_repeat', repeatColumns, {
+  end: `ON CONFLICT DO NOTHING RETURNING encode(uuid_send(key), 'hex') AS key`,
 });
 
 const accountsOf = (sent: readonly SentEvent[]) => sent.map(({ account }) => account);
@@ -113,11 +118,17 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
     /** Stores the keys under their accounts' current days. Returns a function that reports whether an event was new: no other server stored it first. */
     async remember(db: Transaction, sent: readonly SentEvent[]) {
       const ordered = inOrder(sent);
-      const rows = await readRows<{ repeated: string }>(db, {
-        statement: remembering,
-        accounts: accountsOf(ordered),
-        columns: [...columnsOf(ordered), integers(ordered, ({ account }) => db.of(account).currentDay.day)],
-      });
+      const rowsOf = <Row>(statement: RowStatement) =>
+        readRows<Row>(db, {
+          statement,
+          accounts: accountsOf(ordered),
+          columns: [...columnsOf(ordered), integers(ordered, ({ account }) => db.of(account).currentDay.day)],
+        });
+      if (db.isSpread) {
+        const stored = new Set((await rowsOf<{ key: string }>(rememberingOnCluster)).map(({ key }) => toKey(key)));
+        return (event: SentEvent) => stored.has(event.key);
+      }
+      const rows = await rowsOf<{ repeated: string }>(remembering);
       const digits = 2 * keyBytes;
       const keys = new Set<string>();
       for (const { repeated } of rows)

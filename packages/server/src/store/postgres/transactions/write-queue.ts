@@ -62,19 +62,22 @@ interface QueueOptions {
  */
 export const createWriteQueue = (store: Store, { measure, isSpread = false }: QueueOptions = {}): WriteQueue => {
   const limits = isSpread
-    ? { accounts: 1, commits: maxCommits.onCluster }
-    : { accounts: maxAccounts, commits: maxCommits.here };
+    ? { accounts: 1, commits: maxCommits.onCluster, commitsOfAccount: 1 }
+    : { accounts: maxAccounts, commits: maxCommits.here, commitsOfAccount: maxCommits.here };
   /** By account. The one that has waited longest comes first. */
   const lines = new Map<number, Queued[]>();
   let commits = 0;
+  /** How many commits each account has under way. */
+  const underWay = new Map<number, number>();
   let isScheduled = false;
 
-  /** Takes the batches of the next commit. */
+  /** Takes the batches of the next commit. On a cluster, where a commit costs more, those of an account collect until its last one ends. */
   const take = (): Queued[] => {
     const taken: Queued[] = [];
     let accounts = 0;
     let events = 0;
     for (const [account, line] of [...lines]) {
+      if ((underWay.get(account) ?? 0) >= limits.commitsOfAccount) continue;
       let count = 0;
       for (const { batch } of line) {
         if (taken.length + count > 0 && events + batch.events.length > maxEvents) break;
@@ -122,16 +125,27 @@ export const createWriteQueue = (store: Store, { measure, isSpread = false }: Qu
     }
   };
 
-  const begin = async (): Promise<void> => {
+  const begin = async (queued: readonly Queued[]): Promise<void> => {
+    const accounts = [...byAccount(queued).keys()];
     commits += 1;
-    await commit(take());
+    for (const account of accounts) underWay.set(account, (underWay.get(account) ?? 0) + 1);
+    await commit(queued);
     commits -= 1;
+    for (const account of accounts) {
+      const left = (underWay.get(account) ?? 0) - 1;
+      if (left > 0) underWay.set(account, left);
+      else underWay.delete(account);
+    }
     flush();
   };
 
   const flush = (): void => {
     isScheduled = false;
-    while (lines.size > 0 && commits < limits.commits) void begin();
+    while (commits < limits.commits) {
+      const queued = take();
+      if (queued.length === 0) return;
+      void begin(queued);
+    }
   };
 
   return (batch) =>
