@@ -2,6 +2,7 @@
  * Events like those of a site. Visitors come, cause about ten events, and return in the days after. A few never stop (tests, screens on a
  * wall); the busiest has up to two fifths of all events. The events depend on nothing but their number.
  */
+import { createRandomNumbers as createRandom } from '../src/shared/random.ts';
 import type { NewEvent } from '../src/store/store.ts';
 
 /** Shares of the 20 eventIDs, in per mille; the sixth has a twentieth of all. */
@@ -24,16 +25,7 @@ export const busiestUser = userName(0);
 export const contactName = (user: number): string => `contact_${String(user).padStart(13, '0')}`;
 export const contactAddress = (user: number): string => `visitor-${user}@example.com`;
 
-/** Pseudorandom numbers from 0 to 1 (mulberry32). */
-export const createRandom = (seed: number) => {
-  let state = seed;
-  return (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
+export { createRandom };
 
 const eventIDs = shares.flatMap((share, index) => Array.from({ length: share }, () => index + 1));
 const campaigns = ['spring', 'summer', 'autumn', 'winter', 'newsletter', 'search', 'partner', 'none'];
