@@ -29,11 +29,8 @@ const tell = ({ events, of }: Progress): void => {
 const fill = async (options: FillOptions): Promise<void> => {
   const seed = wholeNumber('--seed', options.seed);
   const events = wholeNumber('--events', options.events);
-  const [{ fillSampleShop }, { sizeOf }] = await Promise.all([
-    import('../sample-shop/fill.ts'),
-    import('../sample-shop/month.ts'),
-  ]);
-  const work = { seed, size: sizeOf(events), onProgress: tell };
+  const { fillSampleShop } = await import('../sample-shop/fill.ts');
+  const work = { seed, events, onProgress: tell };
   const shop = await withStore(options, (store) => fillSampleShop(store, work), { create: true });
   if (options.json) return printJSON(shop);
   if (process.stderr.isTTY) process.stderr.write('\n');
@@ -57,7 +54,7 @@ const tellDeleted = (events: number): void => {
 };
 
 const remove = async (options: DatabaseOptions): Promise<void> => {
-  const { removeSampleShop } = await import('../sample-shop/remove.ts');
+  const { removeSampleShop } = await import('../sample-shop/account.ts');
   const removed = await withStore(options, (store) => removeSampleShop(store, { onProgress: tellDeleted }));
   if (!removed) throw new Error('there is no sample shop: only an account that firsthand demo-data made is removed');
   if (options.json) return printJSON(removed);

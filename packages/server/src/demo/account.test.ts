@@ -49,7 +49,7 @@ it('is not made beside accounts of somebody else', async () => {
 });
 
 it('is made beside the sample shop', async () => {
-  await fillSampleShop(store, { size: { events: 2_000, people: 50 } });
+  await fillSampleShop(store, { events: 2_000 });
   expect(await openDemoAccount(store, Date.now())).toBeDefined();
   expect(await store.listAccounts()).toHaveLength(2);
 });

@@ -1,12 +1,12 @@
-/** The account of the sample shop. Its accountUUID says what it is: no request chooses one, so no other account has such. */
+/** The account of the sample shop. Its accountUUID tells it from all others, because no request chooses one. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
 import { createTokenText, hashToken, newToken } from '../ingest/token.ts';
 import type { Access, AccountSummary, Store } from '../store/store.ts';
-import { definition } from './shop.ts';
+import { toAccountInput } from './shop.ts';
 
 const prefix = 'sample-shop-';
-
 export const isSampleShop = ({ accountUUID }: Pick<AccountSummary, 'accountUUID'>): boolean =>
   accountUUID.startsWith(prefix);
 
@@ -14,40 +14,47 @@ export const isSampleShop = ({ accountUUID }: Pick<AccountSummary, 'accountUUID'
 export const findSampleShop = async (store: Pick<Store, 'listAccounts'>): Promise<AccountSummary | undefined> =>
   (await store.listAccounts()).find(isSampleShop);
 
-/** Whether the sample shop was filled to its end, and is not being removed: it has segments last, and its tokens are revoked first. */
-export const isWhole = async (store: Pick<Store, 'listSegments' | 'listTokens'>, account: number): Promise<boolean> => {
-  const tokens = await store.listTokens({ account });
-  if (tokens.every(({ revokedTime }) => revokedTime !== null)) return false;
-  return (await store.listSegments({ account })).length > 0;
-};
-
-export interface SampleAccount {
-  readonly account: number;
-  readonly accountUUID: string;
-  readonly browserTokenUUID: string;
-  readonly serverTokenUUID: string;
-  /** The numbers of the two tokens. */
-  readonly tokens: { readonly browser: number; readonly server: number };
-}
-
 /** Creates the account. It also gets a token that only reads, and one that was revoked. */
-export const createSampleAccount = async (
-  store: Pick<Store, 'createAccount' | 'createToken' | 'revokeToken' | 'findAccess'>,
-  time: number,
-): Promise<SampleAccount> => {
+export const createSampleAccount = async (store: Store, time: number) => {
   const accountUUID = prefix + nanoid();
-  const { account: made, browserTokenUUID, serverTokenUUID } = newAccount(definition(), [], { time, createdBy: null });
-  await store.createAccount({ ...made, accountUUID });
-  const accessOf = async (text: string) => (await store.findAccess(hashToken(text))) as Access & { account: number };
-  const { account, token: server } = await accessOf(serverTokenUUID);
-  const { token: browser } = await accessOf(browserTokenUUID);
-  const addToken = async (kind: 'viewer' | 'browser', tokenName: string) => {
-    const token = newToken(kind, { text: createTokenText(kind), tokenID: nanoid(), tokenName, time });
-    await store.createToken({ ...token, account });
-    return token.tokenID;
-  };
-  await addToken('viewer', 'Reports on the wall');
-  const tokenID = await addToken('browser', 'The shop before');
-  await store.revokeToken({ account, tokenID, time: time + 1 });
+  const created = newAccount(toAccountInput(), [], { time, createdBy: null });
+  const { browserTokenUUID, serverTokenUUID } = created;
+  const toToken = (kind: 'viewer' | 'browser', tokenName: string) =>
+    newToken(kind, { text: createTokenText(kind), tokenID: nanoid(), tokenName, time });
+  const former = toToken('browser', 'The shop before');
+  const tokens = [...created.account.tokens, toToken('viewer', 'Reports on the wall'), former];
+  await store.createAccount({ ...created.account, accountUUID, tokens });
+  const { account, token: browser } = (await store.findAccess(hashToken(browserTokenUUID))) as AccountAccess;
+  const { token: server } = (await store.findAccess(hashToken(serverTokenUUID))) as AccountAccess;
+  await store.revokeToken({ account, tokenID: former.tokenID, time: time + 1 });
   return { account, accountUUID, browserTokenUUID, serverTokenUUID, tokens: { browser, server } };
+};
+type AccountAccess = Access & { readonly account: number };
+export type SampleAccount = Awaited<ReturnType<typeof createSampleAccount>>;
+
+/** Whether the shop was filled to its end and is not being removed: segments are stored last, and tokens revoked first. */
+export const isComplete = async (
+  store: Pick<Store, 'listSegments' | 'listTokens'>,
+  account: number,
+): Promise<boolean> =>
+  (await store.listTokens({ account })).some(({ revokedTime }) => revokedTime === null) &&
+  (await store.listSegments({ account })).length > 0;
+
+/** Rows that are deleted together, for which requests wait some tens of milliseconds. */
+const rowsPerStep = 2_000;
+
+/** Deletes the sample shop, complete or not, and no other account. Undefined if there is none. */
+export const removeSampleShop = async (
+  store: Pick<Store, 'listAccounts' | 'deleteAccount'>,
+  { onProgress = () => {} }: { readonly onProgress?: (deletedEvents: number) => void } = {},
+): Promise<{ readonly accountUUID: string; readonly deletedEvents: number } | undefined> => {
+  const shop = await findSampleShop(store);
+  if (!shop) return undefined;
+  for (let deletedEvents = 0; ; ) {
+    const step = await store.deleteAccount({ account: shop.account, most: rowsPerStep, time: Date.now() });
+    deletedEvents += step.deletedEvents;
+    onProgress(deletedEvents);
+    if (step.isGone) return { accountUUID: shop.accountUUID, deletedEvents };
+    if (step.pauseMilliseconds > 0) await wait(step.pauseMilliseconds);
+  }
 };

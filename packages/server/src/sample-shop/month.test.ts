@@ -1,37 +1,39 @@
 import { createSegmentInput } from '@firsthand/contract/reports/segment';
 import { BROWSER_MAP, OS_MAP } from 'bowser';
 import { expect, it } from 'vitest';
-import type { Happening } from './happenings.ts';
-import { createMonth, usualSize } from './month.ts';
-import { dayMs, hourMs } from './rhythm.ts';
-import { kinds, segments } from './shop.ts';
+import { type Action, createMonth, dayMs } from './month.ts';
+import { eventIDs, segments } from './shop.ts';
 
+const hourMs = dayMs / 24;
 const now = Date.UTC(2026, 10, 25, 14, 30);
-const month = createMonth(1, { now });
-const small = { events: 2_000, people: 50 };
+const month = createMonth(1, now);
 
-type Of<Do> = Extract<Happening, { do: Do }>;
-const all = <Do extends Happening['do']>(kind: Do, among = month) =>
-  among.filter((each): each is Of<Do> => each.do === kind);
-const events = all('log').map(({ event }) => event);
+type Of<Call> = Extract<Action, { call: Call }>;
+const all = <Call extends Action['call']>(call: Call, among = month) =>
+  among.filter((each): each is Of<Call> => each.call === call);
+const events = all('logEvent').map(({ request }) => request);
 type Event = (typeof events)[number];
 const attributeOf = ({ attributes }: Event, attrID: string) => attributes.find(([each]) => each === attrID)?.[1];
 const usersOf = (some: readonly Event[]) => new Set(some.flatMap(({ userUUID }) => userUUID ?? []));
 
 it('is the same for a seed and an end, and another for another seed', () => {
-  const first = createMonth(7, { now, size: small });
-  expect(createMonth(7, { now, size: small })).toEqual(first);
-  expect(createMonth(8, { now, size: small })).not.toEqual(first);
+  const first = createMonth(7, now, 2_000);
+  expect(createMonth(7, now, 2_000)).toEqual(first);
+  expect(createMonth(8, now, 2_000)).not.toEqual(first);
 });
 
-it.each([usualSize, small])('has as many events and people as it should: %j', (size) => {
-  const made = size === usualSize ? month : createMonth(3, { now, size });
-  expect(all('log', made)).toHaveLength(size.events);
-  expect(new Set(all('create', made).map(({ contactUUID }) => contactUUID)).size).toBe(size.people);
+it.each([
+  [40_000, 900],
+  [2_000, 50],
+])('has %d events, and about %d contacts', (count, contacts) => {
+  const made = count === 40_000 ? month : createMonth(3, now, count);
+  expect(all('logEvent', made)).toHaveLength(count);
+  const { size } = new Set(all('createContact', made).map(({ request }) => request.newContactUUID));
+  expect(Math.abs(size - contacts)).toBeLessThan(contacts / 4);
 });
 
 it('has thousands of visitors, most of whom nobody knows', () => {
-  const known = new Set([...all('create'), ...all('link')].map(({ userUUID }) => userUUID));
+  const known = new Set([...all('createContact'), ...all('linkUser')].map(({ request }) => request.userUUID));
   const anonymous = [...usersOf(events)].filter((userUUID) => !known.has(userUUID));
   expect(anonymous.length).toBeGreaterThan(4_000);
 });
@@ -46,13 +48,22 @@ it('begins 30 days ago and ends less than a minute ago, in the order of time', (
 });
 
 it('has everything that becomes of people, links and claims', () => {
-  const count = (kind: Happening['do']) => all(kind).length;
-  expect(count('link')).toBeGreaterThan(50);
-  for (const kind of ['unlink', 'update', 'void link', 'accept claim', 'void claim', 'merge', 'unmerge'] as const) {
-    expect([kind, count(kind) > 2]).toEqual([kind, true]);
-  }
-  expect(count('refuse')).toBe(40);
-  const senders = all('create').map(({ by, verified, userUUID }) => `${by} ${verified} ${userUUID !== null}`);
+  const count = (call: Action['call']) => all(call).length;
+  expect(count('linkUser')).toBeGreaterThan(50);
+  const changes = [
+    'unlinkUser',
+    'updateContact',
+    'voidLink',
+    'acceptClaim',
+    'voidClaim',
+    'mergeContact',
+    'unmergeContact',
+  ] as const;
+  for (const call of changes) expect([call, count(call) > 2]).toEqual([call, true]);
+  expect(count('keepRefused')).toBe(40);
+  const senders = all('createContact').map(
+    ({ by, request }) => `${by} ${request.verified} ${request.userUUID !== null}`,
+  );
   expect(new Set(senders)).toEqual(
     new Set(['browser false true', 'browser true true', 'server true true', 'server true false']),
   );
@@ -79,7 +90,7 @@ it('has the labels that the server adds, and none for robots', () => {
 });
 
 it('has one campaign that brings buyers, and one that brings none', () => {
-  const buyers = usersOf(events.filter(({ eventID }) => eventID === kinds.purchased));
+  const buyers = usersOf(events.filter(({ eventID }) => eventID === eventIDs.Purchased));
   const broughtBy = (campaign: string) =>
     usersOf(events.filter((event) => attributeOf(event, 'utm_campaign') === campaign));
   const buyersBy = (campaign: string) => [...broughtBy(campaign)].filter((userUUID) => buyers.has(userUUID)).length;
@@ -99,12 +110,12 @@ it('grows, and is busier in the evening than at night', () => {
 
 it('has amounts only where something was paid, as numbers', () => {
   const paid = events.filter((event) => attributeOf(event, 'amount') !== undefined);
-  expect(new Set(paid.map(({ eventID }) => eventID))).toEqual(new Set([kinds.purchased]));
+  expect(new Set(paid.map(({ eventID }) => eventID))).toEqual(new Set([eventIDs.Purchased]));
   for (const event of paid) expect(attributeOf(event, 'amount')).toMatch(/^\d+\.\d\d$/);
 });
 
 it('has segments that the server would take', () => {
-  for (const [segmentName, filter] of segments) {
+  for (const [segmentName, filter] of Object.entries(segments)) {
     expect(createSegmentInput.safeParse({ segmentName, filter }).error).toBeUndefined();
   }
 });

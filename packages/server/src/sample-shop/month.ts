@@ -1,105 +1,241 @@
-/** The last month of the sample shop: all that happened in it, in the order of time. */
-import type { Happening } from './happenings.ts';
-import { anonymousHistory, historyOfSomebody, type Making } from './histories.ts';
-import { createMistakes } from './mistakes.ts';
-import { createPeople } from './people.ts';
-import { createRandom, type Random } from './random.ts';
-import { createRhythm, type Rhythm } from './rhythm.ts';
-import { categories, products, readings, sources } from './shop.ts';
-import { createStory } from './story.ts';
-import { createVisitLog, newVisitor, visitOf } from './visits.ts';
+/** Plays the month of the sample shop: returns what happened in it, in the order of time, for `fill.ts` to store. */
+import { check } from '@firsthand/contract/checking';
+import { robotMark } from '@firsthand/contract/identifiers';
+import { labelIDs } from '@firsthand/contract/labels';
+import { type Operation, operations } from '@firsthand/contract/operations';
+import { refusedRequest } from '../http/refused/refused-requests.ts';
+import { createEventUUID } from '../ingest/new-event.ts';
+import { createRandom, type Random } from '../shared/random.ts';
+import type { NewEvent, Store } from '../store/store.ts';
+import { type Change, type Journey, journeys, journeyWeights, passing, robot, type Step, stories } from './journeys.ts';
+import * as shop from './shop.ts';
 
-export interface MonthSize {
-  readonly events: number;
-  /** Contacts, those that are merged included. */
-  readonly people: number;
-}
-export const usualSize: MonthSize = { events: 40_000, people: 900 };
+type CallName = Exclude<Change, 'voidLink'> | 'createContact' | 'keepRefused';
+/** A call of the store, without what all calls have: the account, the token and the time. */
+type Call<Name extends CallName> = {
+  readonly call: Name;
+  readonly request: Omit<Parameters<Store[Name]>[0], 'account' | 'token' | 'browser' | 'by' | 'time'>;
+};
+/** `voidLink` voids the link of a browser to a contact. */
+export type Action = { readonly time: number; readonly by: 'browser' | 'server' } & (
+  | { readonly call: 'logEvent'; readonly request: NewEvent }
+  | { readonly call: 'voidLink'; readonly request: { readonly userUUID: string; readonly contactUUID: string } }
+  | { [Name in CallName]: Call<Name> }[CallName]
+);
+type Texts = Readonly<Record<string, string>>;
 
-/** A month with so many events, at least 2,000, and as many people for each as usual. */
-export const sizeOf = (events: number): MonthSize => ({
-  events,
-  people: Math.ceil((events / usualSize.events) * usualSize.people),
-});
-
-const shareOfRobots = 0.025;
-const robots = 5;
+export const usualEvents = 40_000;
+const eventsPerJourney = 43;
 const eventsPerMistake = 1_000;
-/** Visitors who are still on a page when the month ends, or have just left. */
-const visitorsOfTheLastMinutes = 9;
-const lastMinutes = 25;
+const shareOfRobots = 0.025;
 /** The time between the last event and the end of the month. */
 const restMs = 20_000;
+const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
 
-const countEvents = (happenings: readonly Happening[]): number => happenings.filter((each) => each.do === 'log').length;
-
-const countPeople = (happenings: readonly Happening[]): number =>
-  new Set(happenings.flatMap((each) => (each.do === 'create' ? each.contactUUID : []))).size;
-
-/** Robots that read page after page, and say who they are. */
-const crawls = (random: Random, rhythm: Rhythm, events: number): Happening[] => {
-  const found: Happening[] = [];
-  const known = Array.from({ length: robots }, () => ({ ...newVisitor(random), labels: [], robot: true }));
-  while (found.length < events) {
-    const visit = createVisitLog(random, {
-      visitor: random.pick(known),
-      source: sources.direct,
-      start: rhythm.moment(rhythm.from, rhythm.to - 3_600_000),
-    });
-    for (const page of [...categories, ...products, ...readings].filter(() => random.chance(0.7))) visit.view(page);
-    found.push(...visit.happenings);
+/** Returns a time at which a visit may begin: more often by day than by night, and at the end of a week. */
+const momentBetween = (random: Random, from: number, to: number): number => {
+  for (;;) {
+    const time = random.between(from, to - 1);
+    const date = new Date(time);
+    const weight = (shop.hourWeights[date.getUTCHours()] ?? 0) * (shop.weekdayWeights[date.getUTCDay()] ?? 0);
+    if (random.chance(weight / shop.maxWeight)) return time;
   }
-  return found.slice(0, events);
 };
 
-const visitsOfTheLastMinutes = (random: Random, rhythm: Rhythm): Happening[] =>
-  Array.from({ length: visitorsOfTheLastMinutes }, (_, nth) => {
-    const start = rhythm.to - Math.floor(((nth + 1) * lastMinutes * 60_000) / visitorsOfTheLastMinutes);
-    const source = random.pick([sources.google, sources.direct, sources.blog, sources.letter]);
-    return visitOf(random, { visitor: newVisitor(random), source, start, depth: 'product' }).happenings;
-  })
-    .flat()
-    .filter(({ time }) => time <= rhythm.to - restMs);
+const createEvent = (random: Random, name: shop.EventName, eventTime: number, attributes: Texts): NewEvent => ({
+  ...{ eventID: shop.eventIDs[name], eventName: null, mayAddName: false, attributes: Object.entries(attributes) },
+  ...{ eventUUID: createEventUUID(eventTime, random.id().slice(0, 12)), eventTime, timeReplaced: false },
+  ...{ userUUID: null, contactUUID: null, externalID: null },
+});
 
-const createNumbers = (of: string, first: number) => {
-  let number = first;
-  return (): string => {
+/** Takes browser, operating system, device and country, or `robot`. The labels are what the server adds to events. */
+export const createBrowser = (random: Random, given?: string) => {
+  const values = given ?? `${random.weighted(shop.deviceWeights)}/${random.weighted(shop.countryWeights)}`;
+  const [browser = '', os = '', device = '', country = ''] = values.split('/');
+  const { browser: browserID, os: osID, device: deviceID, country: countryID } = labelIDs;
+  const labels: Texts = { [browserID]: browser, [osID]: os, [deviceID]: device, [countryID]: country };
+  return { userUUID: random.id(), labels: given === 'robot' ? { [robotMark.attrID]: robotMark.attrValue } : labels };
+};
+type Browser = ReturnType<typeof createBrowser>;
+
+interface Visit extends Pick<Step, 'wants' | 'becomes'> {
+  readonly browser: Browser;
+  readonly from: shop.SourceName;
+  readonly start: number;
+  readonly depth: shop.Depth;
+  readonly order?: string;
+}
+
+/** Returns the events of a visit. */
+export const playVisit = (random: Random, { browser, from, start, depth, wants, order = '', becomes }: Visit) => {
+  const { userUUID, labels } = browser;
+  const { referrer, campaign, paths } = shop.sources[from];
+  const events: NewEvent[] = [];
+  let origin: Texts = { referrer, ...campaign };
+  let time = start;
+  const log = (name: shop.EventName, attributes: Texts): void => {
+    events.push({ ...createEvent(random, name, time, { ...attributes, ...labels }), userUUID });
+    time += random.between(2_000, 20_000);
+  };
+  const view = (path: string, name?: shop.EventName, attributes: Texts = {}): void => {
+    if (events.length > 0) time += random.between(4_000, 50_000);
+    log('Page viewed', { path, title: `${shop.titles[path]} – Sample shop`, ...origin });
+    if (name) log(name, attributes);
+    origin = { referrer: shop.origin + path };
+  };
+  const reaches = (other: shop.Depth): boolean => shop.depths.indexOf(depth) >= shop.depths.indexOf(other);
+
+  view(random.pick(paths));
+  for (let count = reaches('some pages') ? random.between(1, 3) : 0; count > 0; count -= 1) {
+    if (random.chance(0.12)) view('/search', 'Searched', { query: random.pick(shop.searches) });
+    else view(random.pick(random.chance(0.65) ? shop.categoryPaths : shop.articlePaths));
+  }
+  // The first products of the shop sell best.
+  const choose = () => shop.products[Math.floor(random.next() ** 1.5 * shop.products.length)] as shop.Product;
+  const chosen = wants ?? Array.from({ length: random.pick([1, 1, 1, 2, 2, 3]) }, choose);
+  let [amount, quantity] = [0, 0];
+  for (const { name, category, path, price } of reaches('product') ? chosen : []) {
+    const product = { product: name, category, price: price.toFixed(2) };
+    view(path, 'Product viewed', product);
+    if (!reaches('cart')) continue;
+    const count = random.pick([1, 1, 1, 1, 2]);
+    log('Added to cart', { ...product, quantity: String(count) });
+    quantity += count;
+    amount += count * price;
+  }
+  const total = { amount: amount.toFixed(2), quantity: String(quantity) };
+  if (reaches('cart')) view('/cart');
+  if (reaches('checkout')) view('/checkout', 'Checkout started', { quantity: total.quantity });
+  if (reaches('purchase')) view('/thanks', 'Purchased', { order, ...total, currency: shop.currency });
+  const form = becomes && shop.forms[becomes];
+  if (form) view(form.path, form.event);
+  return events;
+};
+
+const unsubscribed = {
+  ...{ fields: {}, attributes: [], contactStatus: 'unsubscribed' },
+  ...{ addedTags: [], removedTags: ['newsletter'] },
+};
+
+/** Returns a function that plays a journey: it returns what happens in it before the end of the month. */
+const createPlayer = (random: Random, now: number) => {
+  const ago = (days: number): number => Math.floor(now - days * dayMs);
+  const namesakes = new Map<string, number>();
+  let number = 1_000;
+  const nextNumber = (of: string): string => {
     number += 1;
-    return `${of}-${number}`;
+    return `${of}${number}`;
+  };
+  const invent = (domain: string, name = `${random.pick(shop.firstNames)} ${random.pick(shop.lastNames)}`) => {
+    const [contactFirstname = '', contactLastname = ''] = name.split(' ');
+    const local = `${contactFirstname}.${contactLastname}`.toLowerCase();
+    const count = namesakes.get(local) ?? 0;
+    namesakes.set(local, count + 1);
+    const address = `${local}${count > 0 ? count + 1 : ''}@${domain}`;
+    return { name, contactUUID: random.id(), address, fields: { contactFirstname, contactLastname } };
+  };
+  /** Returns when a first visit begins: more often in later weeks, and soon after a letter. */
+  const arrive = (from: shop.SourceName): number => {
+    if (from === 'letter') return ago(random.pick(shop.letterDaysAgo) - 1.7 * random.next() ** 2);
+    if (from === 'ads') return momentBetween(random, ago(shop.adsDaysAgo.from), ago(shop.adsDaysAgo.to));
+    const time = momentBetween(random, ago(30), now);
+    return random.chance((now - time) / (75 * dayMs)) ? arrive(from) : time;
+  };
+
+  return (journey: Journey): readonly Action[] => {
+    const actions: Action[] = [];
+    const self = invent(random.pick(['example.com', 'example.org']), journey.self);
+    const other = invent('example.net', journey.other === 'same' ? self.name : journey.other);
+    const browsers: Record<string, Browser> = {};
+    let source = random.weighted(shop.sourceWeights[journey.sources ?? 'visitors']);
+    let time: number | undefined;
+    let claimID = '';
+
+    const take = (step: Step): void => {
+      const { daysAgo, on = 'first', from = source, visit, becomes, change } = step;
+      browsers[on] ??= createBrowser(random, journey.browsers?.[on]);
+      const browser = browsers[on];
+      const { userUUID } = browser;
+      const { contactUUID, address, fields } = step.who === 'other' ? other : self;
+      const order = nextNumber('order-');
+      if (daysAgo !== undefined) time = ago(daysAgo);
+      else time = time === undefined ? arrive(from) : momentBetween(random, time + 3 * hourMs, time + 7 * dayMs);
+      if (visit) {
+        const weights = visit === 'any' && from === 'ads' ? 'glance' : visit;
+        const depth = random.weighted<shop.Depth>(shop.depthWeights[weights] ?? { [weights]: 1 });
+        for (const request of playVisit(random, { ...step, browser, from, start: time, depth, order })) {
+          time = request.eventTime;
+          actions.push({ time, by: 'browser', call: 'logEvent', request });
+        }
+        source = from === 'letter' ? 'letter' : 'direct';
+      }
+      if (becomes) {
+        const { telephone, tags, attributes } = shop.roles[becomes];
+        const isForm = becomes in shop.forms;
+        const contactTelephone = `+49 30 5550 ${random.between(1_000, 9_999)}`;
+        claimID = random.id();
+        const named = step.firstName === undefined ? fields : { contactFirstname: step.firstName };
+        const own = { ...named, contactProfileID: becomes };
+        const request = {
+          ...{ userUUID: visit ? userUUID : null, newContactUUID: contactUUID, newHandle: claimID, requestUUID: null },
+          ...{ address, externalID: isForm ? undefined : nextNumber('customer-'), verified: becomes !== 'reader' },
+          fields: random.chance(telephone) ? { ...own, contactTelephone } : own,
+          tags: Object.entries(tags).flatMap(([tag, chance]) => (random.chance(chance) ? tag : [])),
+          attributes: attributes.map((attrID) => [attrID, random.pick(shop.attributeValues[attrID])] as const),
+        };
+        actions.push({ time: time + 500, by: isForm ? 'browser' : 'server', call: 'createContact', request });
+      }
+      if (change === 'ship') {
+        const sent = time + random.between(18, 50) * hourMs;
+        const request = { ...createEvent(random, 'Order shipped', sent, { order }), contactUUID };
+        actions.push({ time: sent, by: 'server', call: 'logEvent', request });
+      } else if (change) {
+        const ids = { userUUID, contactUUID, otherContactUUID: other.contactUUID, claimID };
+        const request = change === 'updateContact' ? { contactUUID, ...unsubscribed } : { ...ids, restore: false };
+        actions.push({ time: time + 1_000, by: 'server', call: change, request } as Action);
+      }
+    };
+    const play = (steps: readonly Step[]): void => {
+      for (const step of steps) {
+        while (random.chance(step.chance ?? 1)) {
+          take(step);
+          play(step.steps ?? []);
+          if (!step.repeats) break;
+        }
+      }
+    };
+    play(journey.steps);
+    return actions.filter((action) => action.time < now - restMs);
   };
 };
 
-/**
- * What happened in the 30 days before `now`, in the order of time. The same seed, size and `now` make the same month. It has exactly
- * `size.events` events, and contacts of `size.people` people.
- */
-export const createMonth = (
-  seed: number,
-  { now, size = usualSize }: { readonly now: number; readonly size?: MonthSize },
-): readonly Happening[] => {
+/** Returns what happened in the 30 days before `now`. The same arguments make the same month; `events` is at least 2,000. */
+export const createMonth = (seed: number, now: number, events = usualEvents): Action[] => {
   const random = createRandom(seed);
-  const rhythm = createRhythm(random, now);
-  const making: Making = {
-    random,
-    rhythm,
-    invent: createPeople(random),
-    nextExternalID: createNumbers('customer', 1_000),
-    nextOrder: createNumbers('order', 20_000),
+  const play = createPlayer(random, now);
+  const actions = stories.flatMap(play);
+  // Visitors who are there now.
+  for (let nth = 1; nth <= 10; nth += 1) actions.push(...play({ steps: [{ daysAgo: nth / 1_000, visit: 'product' }] }));
+  for (let count = 0; count < events / eventsPerJourney; count += 1)
+    actions.push(...play(journeys[random.weighted(journeyWeights)]));
+  const add = (journey: Journey, count: number): void => {
+    for (let missing = count; missing > 0; ) {
+      const played = play(journey).slice(0, missing);
+      actions.push(...played);
+      missing -= played.length;
+    }
   };
-  const happenings = [...createStory(making), ...visitsOfTheLastMinutes(random, rhythm)];
-  for (let missing = size.people - countPeople(happenings); missing > 0; ) {
-    const history = historyOfSomebody(making);
-    const people = countPeople(history);
-    if (people > missing) continue;
-    happenings.push(...history);
-    missing -= people;
+  add(robot, Math.floor(events * shareOfRobots));
+  add(passing, events - actions.filter(({ call }) => call === 'logEvent').length);
+  for (let count = 0; count < events / eventsPerMistake; count += 1) {
+    const time = momentBetween(random, now - 30 * dayMs, now);
+    const { operation, input } = random.pick(shop.mistakesOf(random.id()));
+    const checked = check((operations[operation] as Operation).input, input);
+    if (checked.ok) throw new Error(`nothing is wrong with ${JSON.stringify(input)}`);
+    const requests = [refusedRequest(operation, input, checked.problem, { token: '', time })];
+    const by = operation === 'updateContact' ? 'server' : 'browser';
+    actions.push({ time, by, call: 'keepRefused', request: { sender: 0, requests } });
   }
-  happenings.push(...crawls(random, rhythm, Math.floor(size.events * shareOfRobots)));
-  for (let missing = size.events - countEvents(happenings); missing > 0; ) {
-    const history = anonymousHistory(making).slice(0, missing);
-    happenings.push(...history);
-    missing -= history.length;
-  }
-  happenings.push(...createMistakes(random, rhythm, Math.ceil(size.events / eventsPerMistake)));
-  return happenings.sort((a, b) => a.time - b.time);
+  return actions.sort((a, b) => a.time - b.time);
 };

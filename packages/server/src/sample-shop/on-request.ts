@@ -1,32 +1,58 @@
-/** Fills and removes the sample shop of a running server, at the request of somebody who tries it out. */
+/** The sample shop of a running server: fills and removes it on request, and lets visitors come while it is looked at. */
 import type { Logger } from 'pino';
 import type { SampleShop } from '../http/console/routes.ts';
+import { createRandom } from '../shared/random.ts';
+import { repeat } from '../shared/repeat.ts';
+import { createTurns } from '../shared/turns.ts';
 import type { Store } from '../store/store.ts';
-import { findSampleShop, isSampleShop, isWhole } from './account.ts';
+import { findSampleShop, isComplete, isSampleShop, removeSampleShop } from './account.ts';
 import { fillSampleShop, type Progress } from './fill.ts';
-import { sizeOf } from './month.ts';
-import { removeSampleShop } from './remove.ts';
-import { startVisitors } from './visitors.ts';
+import { createBrowser, playVisit } from './month.ts';
+import { sourceWeights } from './shop.ts';
 
-/** `events` is how many events it has, about. */
-export const createSampleShop = (
-  store: Store,
-  log: Logger,
-  { events }: { readonly events?: number } = {},
-): SampleShop => {
-  /** One at a time; each waits for the one before, whether or not that failed. */
-  let last: Promise<unknown> = Promise.resolve();
-  const next = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const begun = last.then(work, work);
-    last = begun.catch(() => {});
-    return begun;
+const tickMs = 5_000;
+/** A console that stays open must not fill the disk. */
+const visitorsMs = 30 * 60_000;
+const msPerVisitor = 20_000;
+
+/** Returns a function that stores what visitors did since its last call. It resolves with whether there may be more later. */
+export const createVisitors = (store: Store, account: number, now = Date.now) => {
+  const begin = now();
+  const random = createRandom(begin);
+  let coming = Array.from({ length: visitorsMs / msPerVisitor }, (_, nth) => {
+    const from = random.weighted(sourceWeights.visitors);
+    const start = begin + nth * msPerVisitor;
+    return playVisit(random, { browser: createBrowser(random), from, start, depth: 'product' });
+  }).flat();
+  return async (): Promise<boolean> => {
+    const time = now();
+    const tokens = await store.listTokens({ account });
+    const token = tokens.find(({ kind, revokedTime }) => kind === 'browser' && revokedTime === null);
+    // Without a token, the shop is being removed.
+    if (token === undefined || time > begin + visitorsMs) return false;
+    const events = coming.filter(({ eventTime }) => eventTime <= time);
+    coming = coming.filter(({ eventTime }) => eventTime > time);
+    const asker = { account, token: token.token, browser: true };
+    if (events.length > 0) await store.logEvents({ ...asker, receivedTime: time, events });
+    return true;
   };
+};
+
+/** `size.events` is how many events it has. */
+export const createSampleShop = (store: Store, log: Logger, size: { readonly events?: number } = {}): SampleShop => {
+  /** Filling and removing wait for each other. */
+  const takeTurn = createTurns(1);
+  const inTurn = <Value>(work: () => Promise<Value>) => takeTurn({ account: 0 }, work);
   let progress: Progress | undefined;
-  let endVisitors = () => {};
-  /** Visitors come while somebody looks around. */
-  const enter = (account: number): number => {
-    endVisitors();
-    endVisitors = startVisitors({ store, account });
+  let stopVisitors: (() => unknown) | undefined;
+  const admitVisitors = (account: number): number => {
+    stopVisitors?.();
+    const visit = createVisitors(store, account);
+    const stop = repeat(async () => {
+      if (!(await visit().catch(() => false))) stop();
+      return tickMs;
+    });
+    stopVisitors = stop;
     return account;
   };
   return {
@@ -34,18 +60,17 @@ export const createSampleShop = (
     isShop: (accountUUID) => isSampleShop({ accountUUID }),
     exists: async () => (await findSampleShop(store)) !== undefined,
     fill: () =>
-      next(async () => {
-        const { account } = (await findSampleShop(store)) ?? {};
-        if (account !== undefined && (await isWhole(store, account))) return enter(account);
+      inTurn(async () => {
+        const existing = await findSampleShop(store);
+        if (existing && (await isComplete(store, existing.account))) return admitVisitors(existing.account);
         // Filling it, or removing it, was interrupted.
-        if (account !== undefined) await removeSampleShop(store);
-        const onProgress = (now: Progress) => {
-          progress = now;
+        await removeSampleShop(store);
+        const onProgress = (current: Progress) => {
+          progress = current;
         };
-        const size = events === undefined ? {} : { size: sizeOf(events) };
         try {
           const { accountUUID } = await fillSampleShop(store, { ...size, onProgress });
-          return enter((await store.findAccount(accountUUID)) as number);
+          return admitVisitors((await store.findAccount(accountUUID)) as number);
         } finally {
           progress = undefined;
         }
@@ -53,16 +78,14 @@ export const createSampleShop = (
     /** Resolves when nobody can read the shop any more. Its rows are deleted after that, in steps. */
     remove: () =>
       new Promise((resolve, reject) => {
-        next(() => {
-          endVisitors();
-          return removeSampleShop(store, { onProgress: () => resolve() });
-        }).then(
-          () => resolve(),
-          (error) => {
-            log.error({ error }, 'the sample shop was removed in part only: firsthand demo-data --remove goes on');
-            reject(error);
-          },
-        );
+        inTurn(async () => {
+          stopVisitors?.();
+          await removeSampleShop(store, { onProgress: () => resolve() });
+          resolve();
+        }).catch((error) => {
+          log.error({ error }, 'the sample shop was removed in part only: firsthand demo-data --remove goes on');
+          reject(error);
+        });
       }),
   };
 };

@@ -1,211 +1,184 @@
-/** The sample shop: what it sells, its pages, its campaigns, its catalogues and its segments. */
+/** The sample shop as data: its account, pages and products, where its visitors come from, and what it knows of people. */
 import { createAccountInput } from '@firsthand/contract/account/account';
 import type { SentFilter } from '@firsthand/contract/reports/filter';
-import type { Random } from './random.ts';
 
-/** Shown wherever the account's name is, so that nobody takes the data for real. */
+/** Shown wherever the account's name is, so that the data is not taken for real. */
 export const accountName = 'Sample shop (demo data)';
-
 export const origin = 'https://sample-shop.example';
 export const currency = 'EUR';
 
-/** The kinds of events, by their eventIDs. */
-export const kinds = {
-  viewed: 1,
-  product: 2,
-  cart: 3,
-  checkout: 4,
-  purchased: 5,
-  signedUp: 6,
-  newsletter: 7,
-  searched: 8,
-  shipped: 9,
+export const eventIDs = {
+  'Page viewed': 1,
+  'Product viewed': 2,
+  'Added to cart': 3,
+  'Checkout started': 4,
+  Purchased: 5,
+  'Signed up': 6,
+  'Newsletter joined': 7,
+  Searched: 8,
+  'Order shipped': 9,
 } as const;
-export type Kind = keyof typeof kinds;
+export type EventName = keyof typeof eventIDs;
 
-const kindNames: Readonly<Record<Kind, string>> = {
-  viewed: 'Page viewed',
-  product: 'Product viewed',
-  cart: 'Added to cart',
-  checkout: 'Checkout started',
-  purchased: 'Purchased',
-  signedUp: 'Signed up',
-  newsletter: 'Newsletter joined',
-  searched: 'Searched',
-  shipped: 'Order shipped',
+/** Prices in euros, by category. */
+const prices = {
+  pots: { 'Stone Teapot': 48, 'Glass Teapot': 32, 'Iron Kettle': 79 },
+  teas: { 'First Flush Darjeeling': 18.5, Sencha: 14, 'Assam Broken Leaf': 9.9, 'Jasmine Pearls': 16.5 },
+  blends: { 'Evening Blend': 8.5, 'Rooibos Orange': 7.9, 'Mint Garden': 6.9, 'Lapsang Souchong': 12.5 },
+  cups: { 'Travel Mug': 26.5, 'Two Cups': 22, 'Matcha Bowl': 28 },
+  gifts: { 'Tasting Box': 24.9, 'Gift Card': 50 },
+};
+/** The first ones sell best. */
+export const products = Object.entries(prices).flatMap(([category, named]) =>
+  Object.entries(named).map(([name, price]) => {
+    const path = `/${category}/${name.toLowerCase().replaceAll(' ', '-')}`;
+    return { name, category, path, price };
+  }),
+);
+export type Product = (typeof products)[number];
+
+const categories = { '/teas': 'Teas', '/blends': 'Blends', '/pots': 'Pots', '/cups': 'Cups', '/gifts': 'Gifts' };
+const articles = {
+  ...{ '/stories/how-to-brew': 'How to brew', '/stories/water': 'The right water', '/shipping': 'Shipping' },
+  ...{ '/stories/a-day-in-darjeeling': 'A day in Darjeeling', '/about': 'About us' },
+};
+export const categoryPaths = Object.keys(categories);
+export const articlePaths = Object.keys(articles);
+const productPaths = products.map(({ path }) => path);
+/** The titles of all pages, by their paths. */
+export const titles: Readonly<Record<string, string>> = {
+  ...{ '/': 'Tea and what it takes', '/search': 'Search', '/account': 'Your account', '/newsletter': 'Newsletter' },
+  ...{ '/cart': 'Your cart', '/checkout': 'Checkout', '/thanks': 'Thank you', ...categories, ...articles },
+  ...Object.fromEntries(products.map(({ path, name }) => [path, name])),
+};
+export const searches = ['green tea', 'teapot', 'gift', 'rooibos', 'kettle', 'matcha', 'decaf', 'darjeeling'];
+
+/** How far a visit goes. */
+export const depths = ['one page', 'some pages', 'product', 'cart', 'checkout', 'purchase'] as const;
+export type Depth = (typeof depths)[number];
+/** How many visits go how far, by the names of what journeys ask for. */
+export const depthWeights: Readonly<Record<string, Partial<Record<Depth, number>>>> = {
+  any: { 'one page': 37, 'some pages': 33, product: 19, cart: 8, checkout: 3 },
+  browse: { 'some pages': 40, product: 35, cart: 25 },
+  glance: { 'one page': 80, 'some pages': 20 },
 };
 
-export interface Page {
-  readonly path: string;
-  readonly title: string;
-}
-
-export interface Product extends Page {
-  readonly name: string;
-  readonly category: string;
-  /** In euros. */
-  readonly price: number;
-}
-
-const productOf = (category: string, name: string, price: number): Product => ({
-  name,
-  category,
-  price,
-  path: `/${category}/${name.toLowerCase().replaceAll(' ', '-')}`,
-  title: `${name} – Sample shop`,
-});
-
-export const products: readonly Product[] = [
-  productOf('teas', 'First Flush Darjeeling', 18.5),
-  productOf('teas', 'Assam Broken Leaf', 9.9),
-  productOf('teas', 'Sencha', 14),
-  productOf('teas', 'Jasmine Pearls', 16.5),
-  productOf('teas', 'Lapsang Souchong', 12.5),
-  productOf('teas', 'Rooibos Orange', 7.9),
-  productOf('teas', 'Mint Garden', 6.9),
-  productOf('teas', 'Evening Blend', 8.5),
-  productOf('pots', 'Stone Teapot', 48),
-  productOf('pots', 'Glass Teapot', 32),
-  productOf('pots', 'Iron Kettle', 79),
-  productOf('cups', 'Two Cups', 22),
-  productOf('cups', 'Travel Mug', 26.5),
-  productOf('cups', 'Matcha Bowl', 28),
-  productOf('gifts', 'Tasting Box', 24.9),
-  productOf('gifts', 'Gift Card', 50),
-];
-
-const pageOf = (path: string, name: string): Page => ({ path, title: `${name} – Sample shop` });
-export const pages = {
-  home: { path: '/', title: 'Sample shop: tea and what it takes' },
-  cart: pageOf('/cart', 'Your cart'),
-  checkout: pageOf('/checkout', 'Checkout'),
-  thanks: pageOf('/thanks', 'Thank you'),
-  account: pageOf('/account', 'Your account'),
-  newsletter: pageOf('/newsletter', 'Newsletter'),
-  search: pageOf('/search', 'Search'),
-} as const;
-
-export const categories: readonly Page[] = [
-  pageOf('/teas', 'All teas'),
-  pageOf('/pots', 'Pots'),
-  pageOf('/cups', 'Cups'),
-  pageOf('/gifts', 'Gifts'),
-];
-
-export const readings: readonly Page[] = [
-  pageOf('/stories/how-to-brew', 'How to brew'),
-  pageOf('/stories/water', 'The right water'),
-  pageOf('/stories/a-day-in-darjeeling', 'A day in Darjeeling'),
-  pageOf('/shipping', 'Shipping'),
-  pageOf('/about', 'About us'),
-];
-
-/** Where a visitor comes from: the referrer, the campaign in the address, and the page that it leads to. */
-export interface Source {
-  readonly name: string;
-  readonly referrer: string;
-  readonly campaign: readonly (readonly [parameter: string, value: string])[];
-  readonly lands: (random: Random) => Page;
-}
-
-const sourceOf = (
-  name: string,
-  referrer: string,
-  lands: Source['lands'],
-  campaign: Source['campaign'] = [],
-): Source => ({
-  name,
-  referrer,
-  campaign,
-  lands,
-});
-
-const home = () => pages.home;
-const anyProduct = (random: Random): Page => random.pick(products);
-const anyReading = (random: Random): Page => random.pick(readings);
-
-const letterCampaign = [
-  ['utm_source', 'newsletter'],
-  ['utm_medium', 'email'],
-  ['utm_campaign', 'tea-letter'],
-] as const;
-const adsCampaign = [
-  ['utm_source', 'pictures'],
-  ['utm_medium', 'cpc'],
-  ['utm_campaign', 'pretty-pictures'],
-] as const;
-
+const letter = { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'tea-letter' };
+const ads = { utm_source: 'pictures', utm_medium: 'cpc', utm_campaign: 'pretty-pictures' };
+/** Where visits come from, and the paths of the pages to which that leads. */
 export const sources = {
-  direct: sourceOf('direct', '', home),
-  google: sourceOf('google', 'https://www.google.com/', (random) => random.pick([pages.home, anyProduct(random)])),
-  duck: sourceOf('duck', 'https://duckduckgo.com/', (random) => random.pick([pages.home, anyReading(random)])),
-  bing: sourceOf('bing', 'https://www.bing.com/', home),
-  blog: sourceOf('blog', 'https://teatime.example/reviews/stone-teapot', () => products[8] as Page),
-  forum: sourceOf('forum', 'https://forum.example/t/which-kettle', () => products[10] as Page),
-  /** The campaign that brings buyers. */
-  letter: sourceOf('letter', '', anyProduct, letterCampaign),
-  /** The campaign that brings visitors who buy nothing. */
-  ads: sourceOf('ads', 'https://pictures.example/', () => products[8] as Page, adsCampaign),
-} as const satisfies Readonly<Record<string, Source>>;
+  direct: { referrer: '', campaign: {}, paths: ['/'] },
+  google: { referrer: 'https://www.google.com/', campaign: {}, paths: ['/', '/', ...categoryPaths, ...productPaths] },
+  duck: { referrer: 'https://duckduckgo.com/', campaign: {}, paths: ['/', ...articlePaths] },
+  bing: { referrer: 'https://www.bing.com/', campaign: {}, paths: ['/'] },
+  blog: { referrer: 'https://teatime.example/reviews/stone-teapot', campaign: {}, paths: ['/pots/stone-teapot'] },
+  forum: { referrer: 'https://forum.example/t/which-kettle', campaign: {}, paths: ['/pots/iron-kettle'] },
+  letter: { referrer: '', campaign: letter, paths: productPaths },
+  ads: { referrer: 'https://pictures.example/', campaign: ads, paths: ['/pots/stone-teapot'] },
+};
+export type SourceName = keyof typeof sources;
+/** One campaign brings buyers, the other brings visitors who buy nothing. */
+export const sourceWeights: Readonly<Record<'buyers' | 'visitors', Partial<Record<SourceName, number>>>> = {
+  buyers: { letter: 34, google: 26, direct: 22, blog: 8, duck: 5, forum: 3, bing: 2 },
+  visitors: { google: 33, direct: 22, ads: 20, blog: 8, duck: 6, forum: 4, bing: 4, letter: 3 },
+};
+/** The letter is sent on these days before the end of the month; the ads are shown between two others. */
+export const letterDaysAgo = [29, 23, 16, 9, 2];
+export const adsDaysAgo = { from: 15, to: 8 };
 
-const attribute = (attrID: string, attrName: string, attrType: 'text' | 'number' | 'currency' = 'text') => ({
-  attrID,
-  attrName,
-  attrType,
-});
+/** How many visits begin from 0 to 23 o'clock, UTC, and from Sunday to Saturday. */
+export const hourWeights = [12, 7, 4, 3, 3, 5, 12, 24, 38, 46, 50, 54, 58, 52, 46, 45, 48, 56, 70, 86, 94, 80, 52, 26];
+export const weekdayWeights = [1.25, 0.95, 0.9, 0.95, 1, 1.1, 1.2];
+export const maxWeight = Math.max(...hourWeights) * Math.max(...weekdayWeights);
 
-/** What the account is created with. */
-export const definition = () =>
+/** Browser, operating system and device. */
+export const deviceWeights = {
+  ...{ 'Chrome/Windows/desktop': 22, 'Microsoft Edge/Windows/desktop': 7, 'Firefox/Windows/desktop': 4 },
+  ...{ 'Safari/macOS/desktop': 11, 'Chrome/macOS/desktop': 5, 'Firefox/Linux/desktop': 2, 'Safari/iOS/phone': 25 },
+  ...{ 'Chrome/Android/phone': 15, 'Samsung Internet for Android/Android/phone': 4, 'Safari/iOS/tablet': 4 },
+};
+export const countryWeights = { DE: 38, AT: 11, CH: 9, GB: 9, FR: 8, NL: 7, US: 7, PT: 4, SE: 3, JP: 2 };
+
+const words = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '));
+export const firstNames = words(
+  'Agnes Amara Anders Anna Aylin Ben Birgit Bruno Carla Cem Chiara Clara Daan Daniel David Elena Elias Emil Emma Erik',
+  'Eva Fatima Felix Finn Frieda Greta Hanna Hugo Ida Ines Jakob Jana Jonas Julia Karim Kenji Klara Lars Lea Leon Lina',
+  'Louis Lucia Luka Magda Malik Marie Marta Max Mei Mila Miriam Nadia Nils Nina Noah Nora Olga Omar Oskar Paula Peter',
+  'Petra Piet Priya Rafael Rosa Ruth Sami Sara Simon Sofia Stefan Tara Theo Tomas Vera Yara Yusuf Zoe',
+);
+export const lastNames = words(
+  'Abel Adler Almeida Andersson Bach Bauer Becker Berg Bianchi Blom Brandt Braun Costa Demir Dietz Dubois Ebner Engel',
+  'Farkas Fischer Fontaine Frank Garcia Graf Haas Hansen Hartmann Hofer Horvat Huber Ito Jansen Jensen Kaiser Keller',
+  'Klein Koch Kowalski Kruse Lang Larsen Lehmann Lindgren Lorenz Maier Martin Meyer Moreau Nagy Neumann Novak Olsen',
+  'Otto Patel Pereira Petit Pohl Rossi Roth Sato Schmid Seidel Silva Simon Steiner Stern Tanaka Vogel Wagner Weber',
+);
+/** What is known of contacts, by their profileIDs: tags and a telephone number, each with its chance, and attributes. */
+export const roles = {
+  customer: { telephone: 0.5, tags: { newsletter: 0.35, vip: 0.08 }, attributes: ['city', 'points'] },
+  wholesale: { telephone: 1, tags: { wholesale: 1 }, attributes: ['city'] },
+  member: { telephone: 0, tags: {}, attributes: ['city'] },
+  reader: { telephone: 0, tags: { newsletter: 1 }, attributes: ['favourite'] },
+} as const;
+export type RoleName = keyof typeof roles;
+/** The forms in which members and readers give it. The shop's server sends it of the others. */
+export const forms: Partial<Record<RoleName, { readonly path: string; readonly event: EventName }>> = {
+  member: { path: '/account', event: 'Signed up' },
+  reader: { path: '/newsletter', event: 'Newsletter joined' },
+};
+export const attributeValues = {
+  city: words('Berlin Hamburg Leipzig Köln Wien Graz Zürich Basel Lyon Utrecht Leeds'),
+  favourite: words('Darjeeling Assam Sencha Jasmine Rooibos Mint'),
+  points: words('10 20 40 50 80 120 160 200 250 400'),
+};
+
+/** Returns requests with mistakes that developers make: the server refuses each for its content. */
+export const mistakesOf = (id: string) => {
+  const event = { userUUID: id, eventUUID: id };
+  return [
+    { operation: 'logEvent', input: { ...event, eventID: 9, eventTime: '24.12.2026 18:00' } },
+    { operation: 'logEvent', input: event },
+    { operation: 'logEvent', input: { ...event, userUUID: 'undefined', eventID: 1 } },
+    { operation: 'createContact', input: { userUUID: id, contactEmailaddress: 'someone@example' } },
+    // What was searched for is an attribute, not a part of the name.
+    { operation: 'logEvent', input: { ...event, eventName: `Searched for ${'a stone teapot, '.repeat(18)}` } },
+    { operation: 'updateContact', input: { contactEmailaddress: 'lost@example.org', contactStatus: 'gone' } },
+  ] as const;
+};
+
+const textNames = {
+  ...{ path: 'Path', title: 'Title', referrer: 'Referrer', query: 'Search', order: 'Order', currency: 'Currency' },
+  ...{ utm_source: 'Source', utm_medium: 'Medium', utm_campaign: 'Campaign', product: 'Product' },
+  ...{ category: 'Category', city: 'City', favourite: 'Favourite tea' },
+};
+const numberNames = { price: 'Price', quantity: 'Quantity', points: 'Points' };
+const toAttributes = (attrType: 'text' | 'number', names: Readonly<Record<string, string>>) =>
+  Object.entries(names).map(([attrID, attrName]) => ({ attrID, attrName, attrType }));
+const profileNames = { customer: 'Customer', member: 'Member', reader: 'Reader of the letter', wholesale: 'Wholesale' };
+const tagNames = { newsletter: 'Newsletter', vip: 'Good customer', wholesale: 'Wholesale' };
+
+/** Returns what the account is created with. */
+export const toAccountInput = () =>
   createAccountInput.parse({
-    accountName,
-    accountOrigin: [origin],
-    accountCurrency: currency,
-    profile: [
-      { profileID: 'customer', profileName: 'Customer' },
-      { profileID: 'member', profileName: 'Member' },
-      { profileID: 'reader', profileName: 'Reader of the letter' },
-      { profileID: 'wholesale', profileName: 'Wholesale' },
-    ],
-    tag: [
-      { tagID: 'newsletter', tagName: 'Newsletter' },
-      { tagID: 'vip', tagName: 'Good customer' },
-      { tagID: 'wholesale', tagName: 'Wholesale' },
-      { tagID: 'complaint', tagName: 'Had a complaint' },
-    ],
+    ...{ accountName, accountOrigin: [origin], accountCurrency: currency },
+    profile: Object.entries(profileNames).map(([profileID, profileName]) => ({ profileID, profileName })),
+    tag: Object.entries(tagNames).map(([tagID, tagName]) => ({ tagID, tagName })),
     attr: [
-      attribute('path', 'Path'),
-      attribute('title', 'Title'),
-      attribute('referrer', 'Referrer'),
-      attribute('utm_source', 'Source'),
-      attribute('utm_medium', 'Medium'),
-      attribute('utm_campaign', 'Campaign'),
-      attribute('product', 'Product'),
-      attribute('category', 'Category'),
-      attribute('price', 'Price', 'number'),
-      attribute('quantity', 'Quantity', 'number'),
-      attribute('query', 'Search'),
-      attribute('order', 'Order'),
+      ...toAttributes('text', textNames),
+      ...toAttributes('number', numberNames),
       // The console adds up the attribute of this type as revenue. Only purchases have it.
-      attribute('amount', 'Revenue', 'currency'),
-      attribute('currency', 'Currency'),
-      attribute('city', 'City'),
-      attribute('favourite', 'Favourite tea'),
-      attribute('points', 'Points', 'number'),
+      { attrID: 'amount', attrName: 'Revenue', attrType: 'currency' },
     ],
-    event: Object.entries(kinds).map(([kind, eventID]) => ({ eventID, eventName: kindNames[kind as Kind] })),
+    event: Object.entries(eventIDs).map(([eventName, eventID]) => ({ eventID, eventName })),
   });
 
-/** The segments that are saved. */
-export const segments: readonly (readonly [segmentName: string, filter: SentFilter])[] = [
-  ['Buyers', { did: { event: kindNames.purchased } }],
-  ['Big spenders', { did: { event: kindNames.purchased, filter: { attrID: 'amount', greaterThan: 60 } } }],
-  [
-    'Came back, bought nothing',
-    {
-      and: [{ did: { event: kindNames.viewed, atLeast: 5 } }, { not: { did: { event: kindNames.purchased } } }],
-    },
-  ],
-  ['From the tea letter', { did: { filter: { attrID: 'utm_campaign', is: 'tea-letter' } } }],
-  ['On a phone', { attrID: '$device', is: 'phone' }],
-  ['Readers of the letter', { contact: { contactTagID: 'newsletter' } }],
-];
+const purchased: SentFilter = { did: { event: 'Purchased' } };
+export const segments: Readonly<Record<string, SentFilter>> = {
+  Buyers: purchased,
+  'Big spenders': { did: { event: 'Purchased', filter: { attrID: 'amount', greaterThan: 60 } } },
+  'Came back, bought nothing': { and: [{ did: { event: 'Page viewed', atLeast: 5 } }, { not: purchased }] },
+  'From the tea letter': { did: { filter: { attrID: 'utm_campaign', is: 'tea-letter' } } },
+  'On a phone': { attrID: '$device', is: 'phone' },
+  'Readers of the letter': { contact: { contactTagID: 'newsletter' } },
+};
+/** Saved views of the console's page of events, by the queries of their addresses. */
+export const views = { Funnel: 'tab=funnel&steps=2,3,4,5', 'Purchases by campaign': 'event=5&by=first:utm_campaign' };

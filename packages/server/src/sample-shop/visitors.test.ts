@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newDatabaseURL } from '../../test/fixtures/database.ts';
 import { openStore } from '../store/open.ts';
 import { createSampleAccount } from './account.ts';
-import { createVisitors } from './visitors.ts';
+import { createVisitors } from './on-request.ts';
 
 it('stores what visitors do as it happens, for half an hour, until the shop is removed', async () => {
   const onFatal = (error: Error) => {
@@ -11,7 +11,7 @@ it('stores what visitors do as it happens, for half an hour, until the shop is r
   const store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal });
   let time = Date.now();
   const { account } = await createSampleAccount(store, time);
-  const tick = createVisitors({ store, account, now: () => time });
+  const tick = createVisitors(store, account, () => time);
   const begun = time;
   for (let nth = 0; nth < 20; nth += 1) {
     expect(await tick()).toBe(true);

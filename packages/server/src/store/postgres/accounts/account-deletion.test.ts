@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { asking, newMigratedDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
+import { removeSampleShop } from '../../../sample-shop/account.ts';
 import { fillSampleShop } from '../../../sample-shop/fill.ts';
-import { removeSampleShop } from '../../../sample-shop/remove.ts';
 import { openStore } from '../../open.ts';
 
 test('no row of a deleted account is left', async () => {
@@ -27,7 +27,7 @@ test('no row of a deleted account is left', async () => {
   await site.server.createContact();
   await expect.poll(isIndexed).toBe(true);
   const before = await rows();
-  await fillSampleShop(store, { size: { events: 2_000, people: 50 } });
+  await fillSampleShop(store, { events: 2_000 });
   expect((await rows()).statement).toBeGreaterThan(40);
   await expect.poll(isIndexed).toBe(true);
 

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
+import { removeSampleShop } from '../../../sample-shop/account.ts';
 import { fillSampleShop } from '../../../sample-shop/fill.ts';
-import { removeSampleShop } from '../../../sample-shop/remove.ts';
 import { openStore } from '../../open.ts';
 import { openConnection } from '../database/connection.ts';
 
@@ -38,7 +38,7 @@ test('no row of a deleted account is left, and the file is whole', async () => {
   await site.server.createContact();
   await expect.poll(() => count('contact_changed')).toBe(0);
   const before = rows();
-  await fillSampleShop(store, { size: { events: 2_000, people: 50 } });
+  await fillSampleShop(store, { events: 2_000 });
   expect(rows().statement).toBeGreaterThan(40);
   await expect.poll(() => count('event_posting')).toBeGreaterThan(100);
   await expect.poll(() => count('contact_changed')).toBe(0);
