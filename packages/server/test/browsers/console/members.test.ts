@@ -158,10 +158,8 @@ it('a newcomer looks around in the sample shop, switches between the accounts, a
   await menu.getByRole('link', { name: own }).click();
   await expect.poll(shown).toBe(own);
   expect(await page.getByText('This is sample data:').count()).toBe(0);
-  // The last request of the page: the server refuses it once the account is gone.
-  const loaded = page.waitForResponse(/reportBreakdown/, soon);
-  await page.goBack();
-  await loaded;
+  // The server refuses what the page asks for once the account is gone.
+  await page.goBack({ waitUntil: 'networkidle', ...soon });
   await shows(page, 'This is sample data:');
   await page.getByRole('button', { name: 'Remove it' }).click();
   await page.getByRole('button', { name: 'Remove all of it' }).click();
