@@ -9,7 +9,6 @@ import {
   DummyDriver,
   Kysely,
   type OperationNodeSource,
-  type PostgresAdapter,
   PostgresQueryCompiler,
   type QueryCompiler,
   SqliteAdapter,
@@ -21,7 +20,7 @@ import type { Schema } from './schema.ts';
 /** Builds queries, and runs none. */
 export const db = new Kysely<Schema>({
   dialect: {
-    createAdapter: (): PostgresAdapter | SqliteAdapter => new SqliteAdapter(),
+    createAdapter: () => new SqliteAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new SqliteQueryCompiler(),

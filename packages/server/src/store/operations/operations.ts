@@ -68,11 +68,10 @@ export const sharedReads: OperationsOf<SharedRead> = reads;
 export const namesOf = <Name extends keyof Store>(operations: OperationsOf<Name>): Name[] =>
   Object.keys(operations) as Name[];
 
-/** Returns functions with the same names, each of which passes the operation of its request to `carryOut`. */
-export const mapOperations = <Name extends keyof Store, Mapped>(
-  operations: OperationsOf<Name>,
-  map: (operation: (request: never) => Operation<unknown>, name: Name) => unknown,
+/** Returns functions with the same names, each of which `map` makes of an operation. */
+export const mapOperations = <Mapped>(
+  operations: Readonly<Record<string, (request: never) => Operation<unknown>>>,
+  map: (operation: (request: never) => Operation<unknown>, name: string) => unknown,
 ): Mapped =>
-  Object.fromEntries(
-    Object.entries(operations).map(([name, operation]) => [name, map(operation as never, name as Name)]),
-  ) as Mapped;
+  // The types of an operation and of the function in the Store that has its name agree, by `OperationsOf`.
+  Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, map(operation, name)])) as Mapped;

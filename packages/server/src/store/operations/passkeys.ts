@@ -67,11 +67,12 @@ function* findMember({
 const ofMember = (memberID: string) => db.selectFrom('passkey').select('passkeyID').where('memberID', '=', memberID);
 
 function* add(memberID: string, passkey: NewPasskey, time: number): Operation<void> {
-  const { transports, ...row } = passkey;
+  const { passkeyID, passkeyName, origin, credentialID, publicKey, counter, transports } = passkey;
+  const row = { passkeyID, memberID, passkeyName, origin, credentialID, publicKey, counter, createdTime: time };
   const made = yield* run(
     db
       .insertInto('passkey')
-      .values({ ...row, memberID, transports: transports.join(' '), createdTime: time })
+      .values({ ...row, transports: transports.join(' ') })
       .onConflict((conflict) => conflict.column('credentialID').doNothing()),
   );
   if (made === 0) throw knownCredential();

@@ -125,14 +125,12 @@ export function* createToken(request: RequestOf<'createToken'>): Operation<void>
     session && createdBy !== null
       ? yield* first(db.selectFrom('token').select('memberID').where('token', '=', createdBy))
       : undefined;
+  const named = { tokenID, account, kind, tokenName, hash, text };
+  const row = { ...named, createdTime: time, createdBy, expiresTime, session, memberID: maker?.memberID ?? null };
   const made = yield* run(
     db
       .insertInto('token')
-      .values({
-        ...(yield* nextToken()),
-        ...{ tokenID, account, kind, tokenName, hash, text },
-        ...{ createdTime: time, createdBy, expiresTime, session, memberID: maker?.memberID ?? null },
-      })
+      .values({ ...(yield* nextToken()), ...row })
       .onConflict((conflict) => conflict.column('hash').doNothing()),
   );
   if (made === 0) throw takenToken();
@@ -140,11 +138,12 @@ export function* createToken(request: RequestOf<'createToken'>): Operation<void>
 
 /** Creates the access of a member; who invited the member counts as its maker. Returns its number. */
 export function* createAccess(access: MemberAccess): Operation<number> {
-  const { time, ...row } = access;
+  const { tokenID, account, kind, hash, time, createdBy, memberID } = access;
+  const row = { tokenID, account, kind, hash, createdTime: time, createdBy, memberID };
   const made = yield* first(
     db
       .insertInto('token')
-      .values({ ...(yield* nextToken()), ...row, tokenName: accessName, createdTime: time, session: false })
+      .values({ ...(yield* nextToken()), ...row, tokenName: accessName, session: false })
       .returning('token'),
   );
   return (made as { token: number }).token;
@@ -229,13 +228,13 @@ export function* revokeToken({
   );
   if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
   if (row.memberID !== null && !row.session) throw isMembers();
-  const { token, revokedTime = time } = row;
+  const { token } = row;
   yield* run(
     db.updateTable('token').set({ revokedTime: time }).where('token', '=', token).where('revokedTime', 'is', null),
   );
   const ended = descendants ? yield* endMade(madeByToken(token), time, { butBrowser: false }) : undefined;
   yield* notifyAccess();
-  return { revokedTime: revokedTime ?? time, descendants: (ended?.revoked ?? []).map((each) => each.tokenID) };
+  return { revokedTime: row.revokedTime ?? time, descendants: (ended?.revoked ?? []).map((each) => each.tokenID) };
 }
 
 /** Revokes the access of a member, which ends its sessions, those too that are being made. */

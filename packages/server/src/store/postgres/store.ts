@@ -289,10 +289,10 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
     };
 
   const sharedStore = {
-    ...mapOperations<SharedRead, Pick<Store, SharedRead>>(sharedReads, (operation) =>
+    ...mapOperations<Pick<Store, SharedRead>>(sharedReads, (operation) =>
       readingOnce((db, request: never) => runOperation(db, operation(request))),
     ),
-    ...mapOperations<SharedWrite, Pick<Store, SharedWrite>>(sharedWrites, (operation, name) => {
+    ...mapOperations<Pick<Store, SharedWrite>>(sharedWrites, (operation, name) => {
       const work = (db: Transaction, request: never) => runOperation(db, operation(request));
       const write = isAudited(name) ? audited(name, besideOthers, work as never) : besideOthers(work);
       return changeAccess.has(name) ? changingAccess(write) : write;

@@ -1,5 +1,6 @@
 /** Assembles what carries out every call: the same on a thread of its own, in memory, and beside a running server. */
 import { Refusal } from '../../shared/refusal.ts';
+import type { Operation } from '../operations/operation.ts';
 import {
   mapOperations,
   type SharedRead,
@@ -50,12 +51,10 @@ import { createOperationRunner, type OperationRunner } from './transactions/oper
 import { createSequencer } from './transactions/sequencer.ts';
 import { createTransactions, type Outcome } from './transactions/transaction.ts';
 
-/** The operations that are written once, as functions that run them. */
-const sharedBy = <Mapped>(
-  runOperation: OperationRunner,
-  operations: typeof sharedReads | typeof sharedWrites,
-): Mapped =>
-  mapOperations(operations as typeof sharedReads, (operation) => (request: never) => runOperation(operation(request)));
+/** Runs an operation that is written once for both databases. */
+const running =
+  (runOperation: OperationRunner) => (operation: (request: never) => Operation<unknown>) => (request: never) =>
+    runOperation(operation(request));
 
 export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
@@ -115,7 +114,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const { link: _, ...linkOperations } = links;
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
-    ...sharedBy<Pick<Writes, SharedWrite>>(createOperationRunner(db), sharedWrites),
+    ...mapOperations<Pick<Writes, SharedWrite>>(sharedWrites, running(createOperationRunner(db))),
     ...createAccountWriter(db, parts),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
@@ -235,7 +234,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
   // One for both, since it holds the newest events in memory.
   const log = createEventLogReader(db);
   const operations = {
-    ...sharedBy<Pick<Reads, SharedRead>>(createOperationRunner(db), sharedReads),
+    ...mapOperations<Pick<Reads, SharedRead>>(sharedReads, running(createOperationRunner(db))),
     ...createAccountReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),
