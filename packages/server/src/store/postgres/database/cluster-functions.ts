@@ -1,4 +1,4 @@
-/** Functions that only a Citus cluster has. `firsthand migrate --citus` makes them, and each migration of a cluster makes them anew. */
+/** Functions that only a Citus cluster has. `firsthand migrate --citus` makes them, and each migration of a cluster makes them again. */
 import { type Connection, lockKeys, type ScriptedConnection } from './connection.ts';
 
 /**
