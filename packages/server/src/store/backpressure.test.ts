@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Refusal } from '../shared/refusal.ts';
-import { createBackpressure, mostWaitingBytes } from './backpressure.ts';
+import { createBackpressure, maxWaitingBytes } from './backpressure.ts';
 
 /** Takes about a quarter of the limit. */
-const large = 'x'.repeat(mostWaitingBytes / 8);
+const large = 'x'.repeat(maxWaitingBytes / 8);
 
 test('calls beyond the limit are refused until one has left', () => {
   const waiting = createBackpressure();

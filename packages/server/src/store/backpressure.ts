@@ -2,7 +2,7 @@
 import { Refusal } from '../shared/refusal.ts';
 
 /** Beyond this limit, calls get 503, so that memory stays bounded however slow the disk is. */
-export const mostWaitingBytes = 8 * 1024 * 1024;
+export const maxWaitingBytes = 8 * 1024 * 1024;
 
 /** Bytes that a call holds besides its request: promises and its place in the queue. */
 const bytesPerCall = 512;
@@ -24,7 +24,7 @@ export const createBackpressure = () => {
     /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
     enter(request: unknown): number {
       const bytes = bytesPerCall + bytesOf(request);
-      if (waitingBytes + bytes > mostWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+      if (waitingBytes + bytes > maxWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
       waitingBytes += bytes;
       calls += 1;
       return bytes;

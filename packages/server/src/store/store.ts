@@ -243,7 +243,7 @@ export interface Store extends ReportFeed, ReportNames {
    * Deletes up to `most` of the oldest events that were received before `time`, and up to `most` requests that were refused before; returns how
    * many events, or how many refused requests if those were more: when that is `most`, more may be left. A received time
    * after `now` comes from a server clock that was ahead: such an event counts as received when the next event with a
-   * believable time was. While a machine of a cluster is away, this deletes the rows of the others, and throws once fewer than `most` are left there.
+   * believable time was. While a worker of a cluster is unreachable, this rejects with `not_kept`; repeat it later.
    */
   deleteEventsBefore(request: { time: number; most: number; now?: number }): Promise<number>;
 

@@ -6,8 +6,8 @@ export const withoutBoundOnWaiting: readonly Change[] = [
   { file: 'http/request/admission.ts', from: 'mostHeldBytes = 8 * 1024 * 1024', to: 'mostHeldBytes = Infinity' },
   {
     file: 'store/backpressure.ts',
-    from: 'mostWaitingBytes = 8 * 1024 * 1024',
-    to: 'mostWaitingBytes = Infinity',
+    from: 'maxWaitingBytes = 8 * 1024 * 1024',
+    to: 'maxWaitingBytes = Infinity',
   },
 ];
 

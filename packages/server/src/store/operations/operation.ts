@@ -1,6 +1,6 @@
 /**
  * Operations of the store that are written once, for both databases. An operation is a generator that yields queries and gets their results. SQLite
- * runs it at once, in its group commit; PostgreSQL sends each query and awaits the result, in a transaction. Everything that an operation throws
+ * runs each query synchronously, in its group commit; PostgreSQL sends each query and awaits the result, in a transaction. Everything that an operation throws
  * rolls it back.
  */
 import {
@@ -28,7 +28,7 @@ export const db = new Kysely<Schema>({
 });
 
 /** SQL of one database with its values. The other does nothing, and returns no rows. */
-export interface NativeQuery {
+interface NativeQuery {
   readonly sqlite?: string;
   readonly postgres?: string;
   readonly values?: readonly unknown[];
@@ -44,7 +44,7 @@ export interface Result {
   readonly changes: number;
 }
 
-/** What a function of this type yields is for `run`, `all` and `first` only. */
+/** Use `yield*` with `run`, `all`, `first` and `native`, which return typed results. */
 export type Operation<Value> = Generator<Query, Value, Result>;
 
 /** Returns the rows of a query. */
@@ -72,12 +72,12 @@ export function* lockAccount(account: number): Operation<void> {
   yield { postgres: 'SELECT 1 FROM account_position WHERE account = $1 FOR NO KEY UPDATE', values: [account] };
 }
 
-/** What of the Postgres dialect SQLite does not know: locks of rows. It has one writer. */
+/** Leaves out locks of rows: SQLite has none, and needs none with one writer. */
 class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(): void {}
 }
 
-export interface CompiledSQL {
+interface CompiledSQL {
   readonly sql: string;
   readonly values: readonly unknown[];
 }
@@ -89,12 +89,12 @@ const compile = (compiler: QueryCompiler, query: Compilable<unknown>): CompiledS
 
 const isNative = (query: Query): query is NativeQuery => !('compile' in query);
 
-const createCompiler = (name: 'sqlite' | 'postgres', compiler: () => QueryCompiler) => (query: Query) => {
-  if (!isNative(query)) return compile(compiler(), query);
+const createCompiler = (name: 'sqlite' | 'postgres', compiler: QueryCompiler) => (query: Query) => {
+  if (!isNative(query)) return compile(compiler, query);
   const { [name]: sql, values = [] } = query;
   return sql === undefined ? undefined : { sql, values };
 };
 
 /** Return the SQL of a query in a database; undefined when it has none there. */
-export const toSqlite = createCompiler('sqlite', () => new SqliteCompiler());
-export const toPostgres = createCompiler('postgres', () => new PostgresQueryCompiler());
+export const toSqlite = createCompiler('sqlite', new SqliteCompiler());
+export const toPostgres = createCompiler('postgres', new PostgresQueryCompiler());

@@ -1,22 +1,12 @@
 /** Tokens: creates, revokes and lists them. */
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
 import { accessName, isMembers, type MemberAccess } from '../rules/accounts/members.ts';
+import { listedMilliseconds } from '../rules/accounts/views.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../store.ts';
 import { all, db, first, native, type Operation, run } from './operation.ts';
-import type { Schema } from './schema.ts';
 
-type TokenTable = { t: Schema['token'] };
-
-/** Sessions that ended more than a day ago are of no use to anybody, and there may be many. */
-const listedMilliseconds = 86_400_000;
-const isListed = (eb: ExpressionBuilder<TokenTable, 't'>): Expression<SqlBool> =>
-  eb.or([
-    eb('t.session', '=', false),
-    eb(eb.fn.coalesce('t.revokedTime', 't.expiresTime', sql.lit(9e15)), '>', Date.now() - listedMilliseconds),
-  ]);
-
-/** A session may do what the token may that made it. */
+/** Leaves out sessions that ended long ago: there may be many. A session has the kind of the token that created it. */
 const selectTokens = () =>
   db
     .selectFrom('token as t')
@@ -41,7 +31,12 @@ const selectTokens = () =>
       't.lastUsedTime',
       't.revokedTime',
     ])
-    .where((eb) => isListed(eb as never));
+    .where((eb) =>
+      eb.or([
+        eb('t.session', '=', false),
+        eb(eb.fn.coalesce('t.revokedTime', 't.expiresTime', sql.lit(9e15)), '>', Date.now() - listedMilliseconds),
+      ]),
+    );
 
 export function* tokensOf(account: number): Operation<TokenDetail[]> {
   const rows = yield* all(selectTokens().where('t.account', '=', account).orderBy('t.token'));
@@ -181,8 +176,8 @@ interface Revoked {
   readonly memberID: string | null;
 }
 
-/** Revokes the live tokens that were made, and ends the open invitations and share links. With `butBrowser`, browser tokens stay: pages have them. */
-function* endMade(made: Made, time: number, { butBrowser }: { readonly butBrowser: boolean }) {
+/** Revokes the live tokens that were made, and ends the open invitations and share links. With `exceptBrowser`, browser tokens stay: pages have them. */
+function* endMade(made: Made, time: number, { exceptBrowser }: { readonly exceptBrowser: boolean }) {
   const revoked: Revoked[] = [];
   // Until none is left: the statement may wait for the row of a token that is creating another, and only the next statement sees the new one.
   for (;;) {
@@ -192,7 +187,7 @@ function* endMade(made: Made, time: number, { butBrowser }: { readonly butBrowse
       .where('revokedTime', 'is', null)
       .where('token', 'in', (eb) => eb.selectFrom('made').select('made.token'))
       .returning(['tokenID', 'memberID']);
-    const rows = yield* all(butBrowser ? query.where('kind', '<>', 'browser') : query);
+    const rows = yield* all(exceptBrowser ? query.where('kind', '<>', 'browser') : query);
     if (rows.length === 0) break;
     revoked.push(...rows);
   }
@@ -212,6 +207,10 @@ function* endMade(made: Made, time: number, { butBrowser }: { readonly butBrowse
   return { revoked, shareLinks: links.map(({ shareID }) => shareID) };
 }
 
+/** Keeps the time of an earlier revocation. */
+const revoke = (token: number, time: number) =>
+  run(db.updateTable('token').set({ revokedTime: time }).where('token', '=', token).where('revokedTime', 'is', null));
+
 export function* revokeToken({
   account,
   tokenID,
@@ -229,25 +228,21 @@ export function* revokeToken({
   if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
   if (row.memberID !== null && !row.session) throw isMembers();
   const { token } = row;
-  yield* run(
-    db.updateTable('token').set({ revokedTime: time }).where('token', '=', token).where('revokedTime', 'is', null),
-  );
-  const ended = descendants ? yield* endMade(madeByToken(token), time, { butBrowser: false }) : undefined;
+  yield* revoke(token, time);
+  const ended = descendants ? yield* endMade(madeByToken(token), time, { exceptBrowser: false }) : undefined;
   yield* notifyAccess();
   return { revokedTime: row.revokedTime ?? time, descendants: (ended?.revoked ?? []).map((each) => each.tokenID) };
 }
 
 /** Revokes the access of a member, which ends its sessions, those too that are being made. */
 export function* revokeAccess(token: number, time: number): Operation<void> {
-  yield* run(
-    db.updateTable('token').set({ revokedTime: time }).where('token', '=', token).where('revokedTime', 'is', null),
-  );
+  yield* revoke(token, time);
   yield* notifyAccess();
 }
 
 /** Revokes the secret tokens that a member made, directly or not, and ends the share links and open invitations. */
 export function* revokeMadeBy(account: number, memberID: string, time: number): Operation<RevokedWithMember> {
-  const { revoked, shareLinks } = yield* endMade(madeByMember(account, memberID), time, { butBrowser: true });
+  const { revoked, shareLinks } = yield* endMade(madeByMember(account, memberID), time, { exceptBrowser: true });
   yield* notifyAccess();
   return { shareLinks, tokens: revoked.filter((token) => token.memberID === null).map(({ tokenID }) => tokenID) };
 }

@@ -1,4 +1,4 @@
-// A worker that is away, or hangs: the accounts of the other begin the day, and lose what is old, without it.
+// While a worker is stopped or hangs, the accounts of the other begin the day without it. Old events wait until it is back.
 import { expect, test } from 'vitest';
 import { Refusal } from '../../../src/shared/refusal.ts';
 import { openStore } from '../../../src/store/open.ts';

@@ -96,8 +96,8 @@ export const createAccountWriter = (catalogues: CatalogueWriter, putContacts: Pu
     } = account;
     const { account: number } = await db.one<{ account: number }>(
       `INSERT INTO account
-           ("accountUUID", "accountName", "accountOrigin", "accountTimezone", "accountCurrency", enrich, "createdTime")
-         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING account`,
+         ("accountUUID", "accountName", "accountOrigin", "accountTimezone", "accountCurrency", enrich, "createdTime")
+       VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING account`,
       [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, accountCurrency, enrich, time],
     );
     await db.run('INSERT INTO account_position (account, strict, "browserCatalogue") VALUES ($1, $2, $3)', [
@@ -121,14 +121,14 @@ export const createAccountWriter = (catalogues: CatalogueWriter, putContacts: Pu
     const before = await valuesOf(db, account, kinds);
     await db.run(
       `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
-           "accountTimezone" = coalesce($4, "accountTimezone"), "accountCurrency" = coalesce($5, "accountCurrency"),
-           enrich = coalesce($6, enrich)
-         WHERE account = $1`,
+         "accountTimezone" = coalesce($4, "accountTimezone"), "accountCurrency" = coalesce($5, "accountCurrency"),
+         enrich = coalesce($6, enrich)
+       WHERE account = $1`,
       [account, accountName, accountOrigin && JSON.stringify(accountOrigin), accountTimezone, accountCurrency, enrich],
     );
     await db.run(
       `UPDATE account_position SET strict = coalesce($2, strict), "browserCatalogue" = coalesce($3, "browserCatalogue")
-         WHERE account = $1`,
+       WHERE account = $1`,
       [account, strict, browserCatalogue],
     );
     await runOperation(db, notifyAccess());

@@ -163,7 +163,7 @@ export const createRefusedWriter = ({ findErasure }: { readonly findErasure: Fin
 });
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
-/** Returns those of these accounts that have requests that were refused before a time. On a cluster, asks only their shards. */
+/** Returns the accounts that have requests that were refused before a time. */
 export const listRefusedBefore = async (db: Connection, time: number): Promise<number[]> => {
   const sql = 'SELECT DISTINCT account FROM refused_request WHERE "refusedTime" < $1';
   return (await db.all<{ account: number }>(sql, [time])).map(({ account }) => account);

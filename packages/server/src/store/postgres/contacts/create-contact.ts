@@ -98,7 +98,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
     await catalogues.check(db, db.account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
     await catalogues.register(db, db.account, [{ browser, uses }]);
-    if (day !== null && requestUUID !== null) await repeats.remember(db, { requestUUID, token, user }, created, day);
+    if (day !== null && requestUUID !== null) await repeats.store(db, { requestUUID, token, user }, created, day);
     return answerOf(created);
   };
 };

@@ -32,7 +32,7 @@ export const createRequestRepeats = (secret: Buffer) => {
         [db.account, request.user, requestKey(request)],
       ),
 
-    remember: (db: Transaction, request: SentRequest, { contact, claim, existed }: RequestRow, day: number) =>
+    store: (db: Transaction, request: SentRequest, { contact, claim, existed }: RequestRow, day: number) =>
       db.run(
         `INSERT INTO request_repeat (account, "user", key, day, contact, claim, existed) VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (account, "user", key) DO UPDATE SET day = $4, contact = $5, claim = $6, existed = $7`,

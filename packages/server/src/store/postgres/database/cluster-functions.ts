@@ -55,7 +55,7 @@ const beDurable = `
       PERFORM set_config('idle_in_transaction_session_timeout', '60s', true);
     END $$`;
 
-/** The part of begin_writing that runs there. The floor's lock comes last: whoever waits for an account must not hold up readers of others. */
+/** The part of begin_writing that runs there. The floor's lock comes last: a transaction that waits for an account must not delay readers of others. */
 const holdAccount = `
   CREATE OR REPLACE FUNCTION hold_account(ours integer, alone boolean, floor bigint, patience text) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN

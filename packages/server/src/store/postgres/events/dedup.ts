@@ -43,7 +43,7 @@ const repeatColumns = [
   ['day', 'integer'],
 ] as const;
 // Returns the keys that were there already. Usually there are none: then the keys are only counted, and no row is returned.
-const remembering = aboutRows(repeatColumns, (parts) => {
+const storing = aboutRows(repeatColumns, (parts) => {
   const insert = insertRows(parts, 'event_repeat', repeatColumns, { end: 'ON CONFLICT DO NOTHING RETURNING key' });
   return `
   WITH kept AS (${insert})
@@ -53,7 +53,7 @@ const remembering = aboutRows(repeatColumns, (parts) => {
 });
 
 // On a cluster, which would plan the above each time: returns the keys that were not there.
-const rememberingOnCluster = inserting('event_repeat', repeatColumns, {
+const storingOnCluster = inserting('event_repeat', repeatColumns, {
   end: `ON CONFLICT DO NOTHING RETURNING encode(uuid_send(key), 'hex') AS key`,
 });
 
@@ -81,7 +81,7 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
   const { eventKey } = createIdempotencyKeys(secret);
 
   return {
-    /** Whether today's keys must be looked up with `find`, because `remember` does not recognize all repeats. */
+    /** Whether today's keys must be looked up with `find`, because `store` does not recognize all repeats. */
     mustAsk: withErased || withEither,
 
     sent: (account: number, holder: number, eventUUID: string, server: 0 | 1): SentEvent => ({
@@ -116,7 +116,7 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
     },
 
     /** Stores the keys under their accounts' current days. Returns a function that reports whether an event was new: no other server stored it first. */
-    async remember(db: Transaction, sent: readonly SentEvent[]) {
+    async store(db: Transaction, sent: readonly SentEvent[]) {
       const ordered = inOrder(sent);
       const rowsOf = <Row>(statement: RowStatement) =>
         readRows<Row>(db, {
@@ -125,10 +125,10 @@ export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) =
           columns: [...columnsOf(ordered), integers(ordered, ({ account }) => db.of(account).currentDay.day)],
         });
       if (db.isSpread) {
-        const stored = new Set((await rowsOf<{ key: string }>(rememberingOnCluster)).map(({ key }) => toKey(key)));
+        const stored = new Set((await rowsOf<{ key: string }>(storingOnCluster)).map(({ key }) => toKey(key)));
         return (event: SentEvent) => stored.has(event.key);
       }
-      const rows = await rowsOf<{ repeated: string }>(remembering);
+      const rows = await rowsOf<{ repeated: string }>(storing);
       const digits = 2 * keyBytes;
       const keys = new Set<string>();
       for (const { repeated } of rows)

@@ -235,7 +235,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       const { batch, event } = entry;
       entry.refusal = refusalBy(() => checks.check(batch.account, batch.browser, event));
       const since = entry.user?.since ?? 0;
-      // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
+      // `store` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
       const { day } = db.of(batch.account).currentDay;
       if (entry.sent && (since < day || entry.refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
     }
@@ -357,7 +357,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const links = await findLinks(db, both);
     // Another transaction may have held the row of a user that this one locks: the user's events get sequences that are drawn after that.
     const [isNew, drawn] = await Promise.all([
-      dedup.remember(db, entries.map(sentOf)),
+      dedup.store(db, entries.map(sentOf)),
       drawSequences(db, entries.length + links.size),
     ]);
 

@@ -78,7 +78,7 @@ const mostTries = 10;
 
 /** How long it waits for the lock of each of several accounts that have a day to begin, before each begins it by itself. */
 const patienceOfSeveral = 200;
-/** After so many of them are late, it waits for no more. */
+/** After this many of them are late, it waits for no more. */
 const mostLate = 2;
 
 const notKept = (cause: unknown): Refusal =>

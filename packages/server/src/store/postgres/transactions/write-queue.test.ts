@@ -43,21 +43,21 @@ const settle = async () => {
 /** lock_not_available */
 const late = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '55P03' }) });
 
-const mostAccounts = 32;
-const mostUnderWay = 4;
+const maxAccounts = 32;
+const maxUnderWay = 4;
 
 describe('batches', () => {
   test('that arrive while commits are under way go together into the next', async () => {
     const { keep, commits, goOn } = createKeeper();
     const ask = createWriteQueue(keep);
     const asked: Promise<EventOutcome[]>[] = [];
-    for (let nth = 0; nth < mostUnderWay + 3; nth += 1) {
+    for (let nth = 0; nth < maxUnderWay + 3; nth += 1) {
       asked.push(ask(batchOf(1 + nth)));
       await turn();
     }
     expect(commits).toEqual([[1], [2], [3], [4]]);
     await goOn();
-    expect(commits.slice(mostUnderWay)).toEqual([[5, 6, 7]]);
+    expect(commits.slice(maxUnderWay)).toEqual([[5, 6, 7]]);
     await goOn();
     expect((await Promise.all(asked)).map(({ length }) => length)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
@@ -77,14 +77,14 @@ describe('batches', () => {
     const ask = createWriteQueue(keep);
     const of = (account: number, count: number) => ask({ ...batchOf(count), account });
     // The first take all connections.
-    const asked = Array.from({ length: mostUnderWay }, (_, nth) => of(nth, 3_000));
+    const asked = Array.from({ length: maxUnderWay }, (_, nth) => of(nth, 3_000));
     await turn();
     asked.push(of(8, 3_000), of(8, 3_000), of(9, 2), of(8, 1), of(10, 3), of(9, 4));
     await goOn();
     await settle();
-    expect(commits.slice(mostUnderWay)).toEqual([[3_000], [2, 4, 3, 3_000, 1]]);
+    expect(commits.slice(maxUnderWay)).toEqual([[3_000], [2, 4, 3, 3_000, 1]]);
     await goOn();
-    expect(await Promise.all(asked)).toHaveLength(mostUnderWay + 6);
+    expect(await Promise.all(asked)).toHaveLength(maxUnderWay + 6);
   });
 
   test('without events are answered', async () => {
@@ -96,9 +96,9 @@ describe('batches', () => {
   });
 
   test.each([
-    ['one PostgreSQL', mostAccounts, false],
+    ['one PostgreSQL', maxAccounts, false],
     ['a cluster', 1, true],
-  ])('of no more than so many accounts are in one commit, on %s', async (_, most, isSpread) => {
+  ])('on %s, of up to %i accounts are in one commit', async (_, most, isSpread) => {
     const { keep, commits, goOn } = createKeeper();
     const ask = createWriteQueue(keep, { isSpread });
     const asked = Array.from({ length: most + 1 }, (_, account) => ask({ ...batchOf(1), account }));
@@ -152,14 +152,14 @@ describe('batches', () => {
     const { keep, commits, goOn } = createKeeper(() => late);
     const ask = createWriteQueue(keep);
     const settling = Promise.allSettled(
-      Array.from({ length: mostAccounts }, (_, account) => ask({ ...batchOf(1), account })),
+      Array.from({ length: maxAccounts }, (_, account) => ask({ ...batchOf(1), account })),
     );
     for (let commit = 0; commit < 4; commit += 1) {
       await turn();
       await goOn();
     }
     expect((await settling).every(({ status }) => status === 'rejected')).toBe(true);
-    expect(commits.map(({ length }) => length)).toEqual([mostAccounts, 1, 1]);
+    expect(commits.map(({ length }) => length)).toEqual([maxAccounts, 1, 1]);
   });
 
   test('of other accounts are tried when one has a fault, and two are late', async () => {

@@ -13,7 +13,7 @@ const maxAccounts = 32;
 const maxEvents = 4_000;
 
 /**
- * When so many parts of a commit wait too long for a lock, and none is stored, it is one that all need: a migration holds it. The others are refused.
+ * When this many parts of a commit wait too long for a lock, and none is stored, all need the same one: a migration holds it. The others are refused.
  */
 const maxLate = 2;
 

@@ -23,7 +23,7 @@ export const checkRoomForShareLink = (links: number): void => {
 };
 
 export const unknownView = (): Refusal => new Refusal('unknown_view', { field: 'viewName' });
-/** A session of the console is listed for so long after it ended. */
+/** How long a session of the console is listed after it ended. */
 export const listedMilliseconds = 86_400_000;
 
 export const unknownShareLink = (): Refusal => new Refusal('unknown_share_link', { field: 'shareID' });

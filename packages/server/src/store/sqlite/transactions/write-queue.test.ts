@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { soon } from '../../../../test/fixtures/patience.ts';
 import { newContact, newEvent } from '../../../../test/fixtures/store.ts';
-import { mostWaitingBytes } from '../../backpressure.ts';
+import { maxWaitingBytes } from '../../backpressure.ts';
 import type { Call } from '../calls.ts';
 import type { StartedThread } from '../threads/thread.ts';
 import { createWriteQueue } from './write-queue.ts';
@@ -72,8 +72,8 @@ describe('writes', () => {
       await Promise.resolve();
     }
     expect(refused).toHaveBeenCalledWith(expect.objectContaining({ code: 'not_kept', retryAfterSeconds: 1 }));
-    expect(asked.length * 400_000).toBeGreaterThan(mostWaitingBytes / 2);
-    expect(asked.length * 400_000).toBeLessThan(mostWaitingBytes * 2);
+    expect(asked.length * 400_000).toBeGreaterThan(maxWaitingBytes / 2);
+    expect(asked.length * 400_000).toBeLessThan(maxWaitingBytes * 2);
     await turn();
     await answerNext();
     await Promise.all(asked);
