@@ -46,13 +46,12 @@ import { createContacts } from './operations/contacts.ts';
 import { createEvents } from './operations/events.ts';
 import { createHandovers } from './operations/handovers.ts';
 import { createLinks } from './operations/links.ts';
-import { createLogEventReply } from './operations/log-event-reply.ts';
+import { createLogEvent, createLogEventReply, createLogEventsReply } from './operations/log-event.ts';
 import { createReports } from './operations/reports/reports.ts';
 import { createSegments } from './operations/reports/segments.ts';
 import { createShareLinks } from './operations/reports/share-links.ts';
 import { createViews } from './operations/reports/views.ts';
 import { createStreamReply } from './operations/stream.ts';
-import { createLogEventsReply } from './operations/user-cookie.ts';
 import { createAdmission } from './request/admission.ts';
 import { createAgentOf } from './request/agents.ts';
 import { type CountrySources, createCountryOf } from './request/country.ts';
@@ -206,7 +205,7 @@ export const createApp = ({
     sampleShop,
   });
 
-  const events = createEvents(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
+  const logging = createLogEvent(store, { limitNewNames: createNewNames(createRateLimit(rateLimits.newNames)) });
   const { answering: reportAnswers, check: checkReport } = createReports(store, reports);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...createReplies(
@@ -225,12 +224,13 @@ export const createApp = ({
         ...createSegments(store),
         ...createViews(store),
         ...createShareLinks(store, checkReport),
-        ...events,
+        ...createEvents(store),
+        ...logging,
       },
       createCSVReply({ store, log, isStopping }),
     ),
-    logEvent: createLogEventReply(events.logEvent, traffic),
-    logEvents: createLogEventsReply(events.logEvents, traffic),
+    logEvent: createLogEventReply(logging.logEvent, traffic),
+    logEvents: createLogEventsReply(logging.logEvents, traffic),
     ...createHandovers(store),
     streamEvents: createStreamReply({ store, log, isStopping, numbers: traffic.numbers }),
   };

@@ -5,9 +5,6 @@
  * the cookie, so that it is the same cookie.
  */
 import { userCookieName } from '@firsthand/contract/identifiers';
-import type { Answering } from '../access/caller.ts';
-import { type Reply, successAnswer } from '../operation-route.ts';
-import type { Traffic } from '../traffic.ts';
 
 /** 400 days, the longest that browsers allow (RFC 6265bis, 5.5). */
 const maxAgeSeconds = 400 * 24 * 60 * 60;
@@ -38,17 +35,3 @@ export const userCookie = (
   if (protocol === 'https:') attributes.push('Secure');
   return attributes.join('; ');
 };
-
-/** Responds to a batch and, on the site's own origin, renews the cookie of its user. */
-export const createLogEventsReply =
-  (logEvents: Answering<'logEvents'>, traffic: Traffic): Reply<'logEvents'> =>
-  async ({ c, exchange, input, caller, ignored }) => {
-    const answer = await logEvents(input, caller);
-    for (const result of answer.event) {
-      if (result.error !== undefined) traffic.refuse(result.error.code);
-      else if (result.duplicate) traffic.numbers.duplicates += 1;
-      else traffic.numbers.kept += 1;
-    }
-    const cookie = userCookie(c.req.raw.headers, input.userUUID, input.cookieDomain);
-    return successAnswer(exchange, answer, ignored, cookie === undefined ? undefined : { 'Set-Cookie': cookie });
-  };

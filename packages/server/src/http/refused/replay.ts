@@ -7,7 +7,7 @@ import type { KeptOperation, ListedToken, RefusedRequest, ReplayedWrite, Store }
 import type { Answering, Caller } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
 import { createContacts } from '../operations/contacts.ts';
-import { checkEntries, createEvents } from '../operations/events.ts';
+import { checkEntries, createLogEvent } from '../operations/log-event.ts';
 import { createRequestContexts } from '../operations/request-context.ts';
 import { parseObject } from '../request/input.ts';
 
@@ -92,13 +92,13 @@ export const createReplay = (store: Store) => {
   }): { readonly [Name in KeptOperation]: Answering<Name> } => {
     const replaying = replayingStore(store, replayed);
     const contextOf = createRequestContexts();
-    const events = createEvents(replaying, { contextOf });
+    const { logEvent, logEvents } = createLogEvent(replaying, { contextOf });
     return {
       ...createContacts(replaying),
-      logEvent: events.logEvent,
+      logEvent,
       logEvents: async (input, caller) => {
         for (const entry of checkEntries(input, contextOf(input, caller))) if ('code' in entry) throw refusalOf(entry);
-        return events.logEvents(input, caller);
+        return logEvents(input, caller);
       },
     };
   };
