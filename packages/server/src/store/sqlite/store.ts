@@ -11,6 +11,7 @@ import { askingAll, type Call, readNames, writeNames } from './calls.ts';
 import { type Connection, openConnection } from './database/connection.ts';
 import { createFileRoom } from './database/disk-space.ts';
 import { ensureFile } from './database/file.ts';
+import { prepareLazily } from './database/lazy-statements.ts';
 import { takeLock, tryLock } from './database/lock.ts';
 import { openMemory } from './database/memory.ts';
 import { migrate, newestMigration } from './database/migrate.ts';
@@ -83,6 +84,7 @@ const stepsPerWriteInMemory = 8;
  */
 const onThisThread = (db: Connection, arrangement: Arrangement | undefined, stepsPerWrite: number): Store => {
   const listeners = new Set<() => void>();
+  prepareLazily(db);
   const engine = createWriteEngine(db, arrangement);
   const maintainAll = async () => {
     for (let rest = engine.maintain(); rest !== null; rest = engine.maintain()) await wait(rest);

@@ -212,7 +212,9 @@ it('somebody who has signed in from an address is not locked out of it by others
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
   for (let nth = 0; nth < 50; nth += 1)
     expect((await signInFrom(`198.51.100.${nth % 5}`, 'not this one, not this')).status).toBe(401);
-  for (let nth = 0; nth < 12; nth += 1) expect((await signInFrom('203.0.113.1')).status).toBe(429);
+  // At once, since each is delayed by a second.
+  const refused = await Promise.all(Array.from({ length: 12 }, () => signInFrom('203.0.113.1')));
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
   expect((await signInFrom('192.0.2.1')).status).toBe(200);
   // What was refused for the e-mail address took nothing from the address.
   const other = { emailaddress: 'nobody@shop.example', password };
