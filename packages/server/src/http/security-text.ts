@@ -1,11 +1,12 @@
 /** Serves /.well-known/security.txt (RFC 9116): to whom somebody who finds a vulnerability of this site can write. */
+
+import { dayMilliseconds } from '../shared/time.ts';
 import { headersOf } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 
 /** RFC 9116 wants it below /.well-known/ of the host, whatever BASE_PATH is. */
 export const securityTextPath = '/.well-known/security.txt';
 
-const dayMilliseconds = 86_400_000;
 /**
  * How long a copy counts, from the beginning of the present day. The RFC recommends less than a year; a site whose server is gone is
  * believed for no longer than this.

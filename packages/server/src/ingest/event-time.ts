@@ -1,8 +1,8 @@
 import { endOfTime } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
+import { dayMilliseconds } from '../shared/time.ts';
 import type { NewEvent } from '../store/store.ts';
 
-const dayMilliseconds = 86_400_000;
 const oldestMilliseconds = limits.eventAgeDays * dayMilliseconds;
 const aheadMilliseconds = limits.eventAheadMinutes * 60_000;
 

@@ -176,7 +176,7 @@ interface MetricsOptions extends MetricsSources {
   readonly log: Logger;
 }
 
-export interface ServedMetrics {
+interface ServedMetrics {
   /** For the public port; undefined without a token. */
   readonly access: MetricsAccess | undefined;
   stop(): Promise<void>;

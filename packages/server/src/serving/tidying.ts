@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { repeat } from '../shared/repeat.ts';
+import { dayMilliseconds } from '../shared/time.ts';
 import type { Store } from '../store/store.ts';
 import { createClockTrust } from './clock-trust.ts';
 
-const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 /** Small enough that new events wait only a few milliseconds for a batch. */
 const perBatch = 500;
@@ -34,7 +34,11 @@ export const startTidying = (
     let total = 0;
     try {
       for (let deleted = perBatch; deleted === perBatch && !signal.aborted; await pause(signal)) {
-        deleted = await store.deleteEventsBefore({ time: time - eventDays * dayMs, most: perBatch, now: time });
+        deleted = await store.deleteEventsBefore({
+          time: time - eventDays * dayMilliseconds,
+          most: perBatch,
+          now: time,
+        });
         total += deleted;
       }
     } finally {

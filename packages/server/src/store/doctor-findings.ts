@@ -1,7 +1,7 @@
 /** Findings of `firsthand doctor` that both drivers report. */
-import type { AccountSize } from './store.ts';
 
-const dayMilliseconds = 86_400_000;
+import { dayMilliseconds } from '../shared/time.ts';
+import type { AccountSize } from './store.ts';
 
 /** `day` is the newest day on which an event was received, in days since 1970; 0 or less: none was received. */
 export const clockFinding = (day: number): Finding => ({

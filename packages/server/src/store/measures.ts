@@ -2,7 +2,7 @@
 import { createDistribution, type Distribution } from '../shared/distribution.ts';
 
 /** Commits of SQLite's writer; of PostgreSQL, those that store events. */
-export interface CommitMeasures {
+interface CommitMeasures {
   /** Events in a commit, those refused or known included. */
   readonly events: Distribution;
   /** From its beginning to the end of its sync, in seconds. */

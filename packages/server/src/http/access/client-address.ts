@@ -3,8 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-
-const dayMilliseconds = 86_400_000;
+import { dayMilliseconds } from '../../shared/time.ts';
 
 /**
  * The address without zone, brackets and port. An IPv4-mapped address, such as `::ffff:192.0.2.1` (RFC 4291 section 2.5.5.2),

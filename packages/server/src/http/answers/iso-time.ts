@@ -1,4 +1,4 @@
-const dayMilliseconds = 86_400_000;
+import { dayMilliseconds } from '../../shared/time.ts';
 
 const digits = (count: number, length: number): readonly string[] =>
   Array.from({ length: count }, (_, number) => String(number).padStart(length, '0'));

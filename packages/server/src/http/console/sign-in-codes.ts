@@ -1,11 +1,9 @@
 /** Codes of one-time links, with which the operator who started the server signs in. Only their hashes are stored, in memory. */
-import { hash } from 'node:crypto';
 import { nanoid } from 'nanoid';
+import { hashToken } from '../../ingest/token.ts';
 
 const validMilliseconds = 10 * 60_000;
 const mostCodes = 100;
-
-const hashOf = (code: string): string => hash('sha256', code);
 
 /** `clock` is monotonic, in milliseconds. */
 export const createSignInCodes = (clock = () => performance.now()) => {
@@ -16,12 +14,12 @@ export const createSignInCodes = (clock = () => performance.now()) => {
       const code = nanoid(24);
       const [oldest] = codes.keys();
       if (codes.size >= mostCodes && oldest !== undefined) codes.delete(oldest);
-      codes.set(hashOf(code), { account, until: clock() + validMilliseconds });
+      codes.set(hashToken(code), { account, until: clock() + validMilliseconds });
       return code;
     },
     /** Returns the account of a code, which is used then; undefined: it was used, is too old, or never was one. */
     take(code: string): number | undefined {
-      const key = hashOf(code);
+      const key = hashToken(code);
       const found = codes.get(key);
       codes.delete(key);
       return found && clock() < found.until ? found.account : undefined;

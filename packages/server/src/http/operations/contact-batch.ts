@@ -10,6 +10,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { NewContact, Store } from '../../store/store.ts';
 import { type AnsweringAll, askerOf, type Caller } from '../access/caller.ts';
 import { problemAnswer } from '../answers/answers.ts';
+import { addressProblem } from '../request/contact-names.ts';
 
 type ContactResult = AnswerOf<'createContacts'>['contact'][number];
 interface Entry {
@@ -25,10 +26,7 @@ const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Pr
   if (!checked.ok) return checked.problem;
   const { userUUID = null, contactExternalID: externalID, contactEmailaddress } = checked.value;
   const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
-  if (contactEmailaddress !== undefined && address === undefined) {
-    const field = `${at}.contactEmailaddress`;
-    return { code: 'invalid_field', message: `\`${field}\` must be an e-mail address`, field };
-  }
+  if (contactEmailaddress !== undefined && address === undefined) return addressProblem(`${at}.contactEmailaddress`);
   return {
     ...askerOf(caller),
     userUUID,

@@ -10,8 +10,14 @@ import type { Caller } from '../access/caller.ts';
 export const addressOf = (text: string, field = 'contactEmailaddress'): string => {
   const address = parseAddress(text);
   if (address !== undefined) return address;
-  throw new Refusal('invalid_field', { field, message: `\`${field}\` must be an e-mail address` });
+  throw new Refusal('invalid_field', addressProblem(field));
 };
+
+export const addressProblem = (field: string): Problem => ({
+  code: 'invalid_field',
+  message: `\`${field}\` must be an e-mail address`,
+  field,
+});
 
 type Naming = Pick<InputOf<'updateContact'>, 'contactUUID' | 'contactExternalID' | 'contactEmailaddress'>;
 

@@ -2,6 +2,7 @@
 import { type ContactField, type ContactView, contactFields, viewClaim } from '../../identity/contact-view.ts';
 import type { ContactMerges } from '../../identity/merged-entries.ts';
 import { currentStatement, type Statement } from '../../identity/statements.ts';
+import { dayMilliseconds } from '../../shared/time.ts';
 import type {
   ClaimDetail,
   ContactDetail,
@@ -15,7 +16,6 @@ import type {
 import { type ClaimRow, valuesOfHandle } from './claims.ts';
 import { neverSeen } from './contact-search.ts';
 import type { StatementRow } from './links.ts';
-import { dayMilliseconds } from './received-day.ts';
 
 /** Returns the name of an ID: the ID itself when it is not listed, '' when it is ''. */
 export type NameOf = (kind: 'profile' | 'tag', id: string) => string;

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import type { ContactView } from '../../identity/contact-view.ts';
 import type { ContactMerges } from '../../identity/merged-entries.ts';
+import { dayMilliseconds } from '../../shared/time.ts';
 import type { ContactSearch, SearchEnd } from '../store.ts';
-import { dayMilliseconds } from './received-day.ts';
 
 /** The day of contacts that were never seen: the first of 1970. */
 export const neverSeen = 0;

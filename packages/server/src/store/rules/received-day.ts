@@ -1,10 +1,9 @@
 /** The day under which something is stored: a number of days since 1970 that never decreases, whatever the clock does. */
 import { limits } from '@firsthand/contract/limits';
+import { dayMilliseconds } from '../../shared/time.ts';
 
 /** Days that are searched for a repeat: today, 7 earlier ones, and one more because correcting a clock can split one day into two. */
 export const daysKept = limits.repeatDays + 2;
-
-export const dayMilliseconds = 86_400_000;
 
 /** A stored day that is at most this far ahead of the clock stays until the clock reaches it. */
 const mostAheadDays = 7;

@@ -8,6 +8,7 @@ import { parseAddress } from '../../../identity/address.ts';
 import { contactChanges } from '../../../ingest/contact-change.ts';
 import type { AccountContact, ContactOutcome } from '../../../store/store.ts';
 import { problemAnswer } from '../../answers/answers.ts';
+import { addressProblem } from '../../request/contact-names.ts';
 
 type ContactResult = AnswerOf<'createAccount'>['contact'][number];
 
@@ -24,10 +25,7 @@ const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
   if (!checked.ok) return checked.problem;
   const { contactUUID, contactExternalID, contactEmailaddress } = checked.value;
   const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
-  if (contactEmailaddress !== undefined && address === undefined) {
-    const field = `${at}.contactEmailaddress`;
-    return { code: 'invalid_field', message: `\`${field}\` must be an e-mail address`, field };
-  }
+  if (contactEmailaddress !== undefined && address === undefined) return addressProblem(`${at}.contactEmailaddress`);
   return {
     contactUUID,
     externalID: contactExternalID,

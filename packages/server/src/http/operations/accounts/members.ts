@@ -2,14 +2,12 @@
 import { roleKinds, roleOf } from '@firsthand/contract/account/members';
 import { limits } from '@firsthand/contract/limits';
 import { nanoid } from 'nanoid';
-import { parseAddress } from '../../../identity/address.ts';
 import { hashToken } from '../../../ingest/token.ts';
-import { Refusal } from '../../../shared/refusal.ts';
+import { dayMilliseconds } from '../../../shared/time.ts';
 import type { Member, Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
-
-const dayMilliseconds = 86_400_000;
+import { addressOf } from '../../request/contact-names.ts';
 
 /** A member in the form of a response. */
 export const memberAnswer = (member: Member, time: number) => {
@@ -33,11 +31,7 @@ export const createMembers = (
 ): AnsweringAll<'inviteMember' | 'listMembers' | 'updateMember' | 'removeMember'> => ({
   inviteMember: async ({ accountUUID, memberEmailaddress, memberRole, memberName }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    const emailaddress = parseAddress(memberEmailaddress);
-    if (emailaddress === undefined) {
-      const message = '`memberEmailaddress` must be an e-mail address';
-      throw new Refusal('invalid_field', { field: 'memberEmailaddress', message });
-    }
+    const emailaddress = addressOf(memberEmailaddress, 'memberEmailaddress');
     const { time } = caller;
     // With a prefix by which scanners, and our own log, find it.
     const invitationCode = `invitation_${nanoid(24)}`;

@@ -3,6 +3,7 @@ import type { Filter } from '@firsthand/contract/reports/filter';
 import type { DimensionText } from '@firsthand/contract/reports/report';
 import { createEntryMerges, type EntryMerges } from '../../../identity/merged-entries.ts';
 import type { Comparison, Condition, UnitedIDs } from '../../../reports/questions.ts';
+import { dayMilliseconds } from '../../../shared/time.ts';
 import { eventIDsOfName, toEventNames } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
 import type { ContactLists } from './dimensions.ts';
@@ -58,7 +59,6 @@ export interface Meanings {
 /** The part of a question that says which IDs are one. */
 export const unitedIn = ({ united }: Meanings): { readonly united?: UnitedIDs } => (united ? { united } : {});
 
-const millisecondsOfDay = 86_400_000;
 /** Beyond every eventTime. */
 const anyTime = 8.64e15;
 
@@ -68,7 +68,7 @@ const toDid = (did: NonNullable<Filter['did']>, meanings: Meanings): Condition =
     did: both(event, filter, meanings),
     atLeast,
     atMost,
-    from: withinDays === undefined ? from : meanings.now - withinDays * millisecondsOfDay,
+    from: withinDays === undefined ? from : meanings.now - withinDays * dayMilliseconds,
     to,
   };
 };

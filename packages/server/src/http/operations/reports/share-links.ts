@@ -4,13 +4,12 @@ import type { ViewPage } from '@firsthand/contract/reports/view';
 import { nanoid } from 'nanoid';
 import { hashToken } from '../../../ingest/token.ts';
 import { Refusal } from '../../../shared/refusal.ts';
+import { dayMilliseconds } from '../../../shared/time.ts';
 import type { Store } from '../../../store/store.ts';
 import { type AnsweringAll, accountOf, actOf } from '../../access/caller.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import type { CheckReport } from './reports.ts';
 import { type SharedView, shownQuery, toSharedReports } from './shared-view.ts';
-
-const dayMilliseconds = 86_400_000;
 
 /** Throws Refusal('invalid_field') for a time in the past, or one too far ahead. */
 const checkEnd = (expiresTime: number, time: number): void => {

@@ -44,7 +44,7 @@ export interface Groups {
   readonly size: Size;
 }
 
-export interface Size {
+interface Size {
   readonly groups: number;
   readonly events: number;
 }

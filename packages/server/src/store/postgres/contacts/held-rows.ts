@@ -12,7 +12,7 @@ import { type ContactRow, readContacts } from './contact-rows.ts';
 import { usersOf } from './statements.ts';
 
 /** Of one account. */
-export const holdingUsers =
+const holdingUsers =
   'SELECT "user" FROM "user" WHERE account = $1 AND "user" = ANY ($2::bigint[]) ORDER BY "user" FOR NO KEY UPDATE';
 
 /** Holds the rows of users. A transaction adds statements of a user only while it holds the user's row. */

@@ -1,7 +1,7 @@
 /** Reads the days on which contacts were last seen. */
 import { lastDayAs, latestDay } from '../../../identity/last-seen.ts';
+import { dayMilliseconds } from '../../../shared/time.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
-import { dayMilliseconds } from '../../rules/received-day.ts';
 import type { AccountConnection } from '../database/connection.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { datedStatementsOf } from './statements.ts';

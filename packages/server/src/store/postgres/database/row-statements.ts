@@ -6,9 +6,9 @@ import { type ElementType, integers } from './arrays.ts';
 import type { AccountConnection, TakenConnection } from './connection.ts';
 
 type Column = readonly [name: string, type: ElementType];
-export type Columns = readonly Column[];
+type Columns = readonly Column[];
 
-export interface Parts {
+interface Parts {
   /** SQL for the sent rows, a FROM item named `given`: their `account`, and a column for each array. */
   readonly given: string;
   /** Returns SQL for the condition that a row of a table, by its alias, has the account of a sent row. */
@@ -73,7 +73,7 @@ export const insertRows = (
 };
 
 /** SQL that inserts the only sent row. */
-export const insertOne = (table: string, columns: Columns, { equal = {}, end = '' }: Insertion = {}): string => {
+const insertOne = (table: string, columns: Columns, { equal = {}, end = '' }: Insertion = {}): string => {
   const values = columns.map(([, type], nth) => `($${nth + 2}::${type}[])[1]`);
   const others = Object.keys(equal).map((column) => `"${column}"`);
   return `INSERT INTO "${table}" (${['account', ...namesOf(columns), ...others].join(', ')})

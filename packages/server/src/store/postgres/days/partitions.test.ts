@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { asking, newDatabase } from '../../../../test/fixtures/postgres/databases.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
+import { dayMilliseconds } from '../../../shared/time.ts';
 import { openStore } from '../../open.ts';
-import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
+import { daysKept } from '../../rules/received-day.ts';
 import type { Store } from '../../store.ts';
 import { onOneConnection } from '../database/connection.ts';
 import { nextDayFinding } from '../doctor/doctor.ts';

@@ -3,7 +3,8 @@
  * on a cluster that needs every machine, and no event should wait for a machine that is away.
  */
 import { repeat } from '../../../shared/repeat.ts';
-import { dayMilliseconds, daysKept } from '../../rules/received-day.ts';
+import { dayMilliseconds } from '../../../shared/time.ts';
+import { daysKept } from '../../rules/received-day.ts';
 import type { OnFault } from '../../store.ts';
 import {
   type Connection,

@@ -1,4 +1,6 @@
 /** Examines a PostgreSQL database for `firsthand doctor`. */
+
+import { dayMilliseconds } from '../../../shared/time.ts';
 import {
   clockFinding,
   type ExamineOptions,
@@ -8,7 +10,6 @@ import {
   refusedFinding,
 } from '../../doctor-findings.ts';
 import { findUnknownProxy } from '../../operations/unknown-proxy.ts';
-import { dayMilliseconds } from '../../rules/received-day.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
 import { type Connection, onOneConnection, type TakenConnection } from '../database/connection.ts';
 import { newestMigration, readSchema } from '../database/migrate.ts';

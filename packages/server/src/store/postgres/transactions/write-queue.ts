@@ -17,7 +17,7 @@ const maxEvents = 4_000;
  */
 const maxLate = 2;
 
-export type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
+type WriteQueue = (batch: EventBatch) => Promise<EventOutcome[]>;
 type Store = (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>;
 type Measure = (events: number, seconds: number) => void;
 

@@ -61,7 +61,6 @@ export const createContactFinder = (db: Connection) => {
 
   return {
     get: (contact: number) => byNumber.get(contact),
-    byUUID: (account: number, contactUUID: string) => byUUID.get(account, contactUUID),
     byAddress: (account: number, address: string) => byAddress.get(account, address),
     byExternalID: (account: number, externalID: string) => byExternalID.get({ account, externalID }),
     /**

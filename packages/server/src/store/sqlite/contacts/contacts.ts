@@ -8,7 +8,7 @@ import {
   type WrittenContact,
   writtenFields,
 } from '../../rules/contact-changes.ts';
-import { givesWay, isExternalIDVerified, keyTaken, otherExternalID } from '../../rules/contact-keys.ts';
+import { givesWay, keyTaken, otherExternalID } from '../../rules/contact-keys.ts';
 import { createAuditWriter } from '../accounts/audit.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
@@ -232,7 +232,6 @@ export const createContactWriter = (db: Connection) => {
       }: { claim: number; externalID: string; time: number; by?: number | null | undefined },
     ): void {
       const row = finder.get(contact) as ContactRow;
-      if (row.contactExternalID === externalID && !isExternalIDVerified(row)) return;
       if (row.contactExternalID !== null) return;
       const plan = planKey(row, 'contactExternalID', externalID, true);
       if (!plan) return;

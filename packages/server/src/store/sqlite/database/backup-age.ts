@@ -1,11 +1,11 @@
 /** When `firsthand backup` last copied a database: the modification time of a file beside it. For `firsthand doctor`. */
 import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { dayMilliseconds } from '../../../shared/time.ts';
 import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
 import { openBackupFolder } from './backup-folder.ts';
 import { give, ownerAmong } from './owner.ts';
 
-const dayMilliseconds = 86_400_000;
 /** The age from which a person should check the backups of a database that was backed up before. */
 const mostDays = 7;
 

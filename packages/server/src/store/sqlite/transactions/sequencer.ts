@@ -1,5 +1,6 @@
 /** The last sequence and the current day: assigns the one order of events and statements. */
-import { dayAt, dayMilliseconds } from '../../rules/received-day.ts';
+import { dayMilliseconds } from '../../../shared/time.ts';
+import { dayAt } from '../../rules/received-day.ts';
 import type { Connection } from '../database/connection.ts';
 
 interface At {

@@ -1,0 +1,1 @@
+export const dayMilliseconds = 86_400_000;
