@@ -1,6 +1,6 @@
 /** Segments: filters of reports that an account saves under names. */
+import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../shared/refusal.ts';
-import { checkRoomForSegment } from '../rules/accounts/segment-limit.ts';
 import type { RequestOf, SavedSegment } from '../store.ts';
 import { all, db, lockAccount, type Operation, run } from './operation.ts';
 
@@ -9,7 +9,10 @@ export function* saveSegment(request: RequestOf<'saveSegment'>): Operation<{ rep
   yield* lockAccount(account);
   const segments = yield* all(db.selectFrom('report_segment').select('segmentName').where('account', '=', account));
   const replaced = segments.some((segment) => segment.segmentName === segmentName);
-  if (!replaced) checkRoomForSegment(segments.length);
+  if (!replaced && segments.length >= limits.segmentsPerAccount) {
+    const message = `\`segmentName\` is new, and the account has ${limits.segmentsPerAccount} segments already: delete one with deleteSegment`;
+    throw new Refusal('invalid_field', { field: 'segmentName', message });
+  }
   yield* run(
     db
       .insertInto('report_segment')

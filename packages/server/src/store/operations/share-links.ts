@@ -1,5 +1,6 @@
 /** Share links: each shows one view of reports to those who have its secret. */
-import { checkRoomForShareLink, unknownShareLink } from '../rules/accounts/views.ts';
+import { limits } from '@firsthand/contract/limits';
+import { Refusal } from '../../shared/refusal.ts';
 import type { ListedShareLink, OpenedShareLink, RequestOf } from '../store.ts';
 import { all, db, first, lockAccount, type Operation, run } from './operation.ts';
 import { holdMaker } from './tokens.ts';
@@ -10,14 +11,17 @@ export function* createShareLink(request: RequestOf<'createShareLink'>): Operati
   if (by !== null) yield* holdMaker(by, time);
   yield* run(db.deleteFrom('share_link').where('account', '=', account).where('expiresTime', '<=', time));
   const links = yield* all(db.selectFrom('share_link').select('shareID').where('account', '=', account));
-  checkRoomForShareLink(links.length);
+  if (links.length >= limits.shareLinksPerAccount) {
+    const message = `the account has ${limits.shareLinksPerAccount} share links already: revoke one with revokeShareLink`;
+    throw new Refusal('invalid_field', { field: 'shareName', message });
+  }
   const row = { shareID, account, hash, shareName, page, view, expiresTime, createdBy: by, createdTime: time };
   yield* run(db.insertInto('share_link').values(row));
 }
 
 export function* revokeShareLink({ account, shareID }: RequestOf<'revokeShareLink'>): Operation<void> {
   const deleted = yield* run(db.deleteFrom('share_link').where('account', '=', account).where('shareID', '=', shareID));
-  if (deleted === 0) throw unknownShareLink();
+  if (deleted === 0) throw new Refusal('unknown_share_link', { field: 'shareID' });
 }
 
 export function* noteShareLinkUse({ shareID, time }: RequestOf<'noteShareLinkUse'>): Operation<void> {

@@ -1,8 +1,8 @@
 /** Tokens: creates, revokes and lists them. */
 import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
+import { listedMilliseconds } from '../rules/accounts/ended-sessions.ts';
 import { accessName, isMembers, type MemberAccess } from '../rules/accounts/members.ts';
-import { listedMilliseconds } from '../rules/accounts/views.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../store.ts';
 import { all, db, first, native, type Operation, run } from './operation.ts';
 

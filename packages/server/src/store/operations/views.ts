@@ -1,5 +1,6 @@
 /** Views: pages of reports of the console that an account saves under names. */
-import { checkRoomForView, unknownView } from '../rules/accounts/views.ts';
+import { limits } from '@firsthand/contract/limits';
+import { Refusal } from '../../shared/refusal.ts';
 import type { RequestOf, SavedView } from '../store.ts';
 import { all, db, lockAccount, type Operation, run } from './operation.ts';
 
@@ -8,7 +9,10 @@ export function* saveView(request: RequestOf<'saveView'>): Operation<{ replaced:
   yield* lockAccount(account);
   const views = yield* all(db.selectFrom('report_view').select('viewName').where('account', '=', account));
   const replaced = views.some((view) => view.viewName === viewName);
-  if (!replaced) checkRoomForView(views.length);
+  if (!replaced && views.length >= limits.viewsPerAccount) {
+    const message = `\`viewName\` is new, and the account has ${limits.viewsPerAccount} views already: delete one with deleteView`;
+    throw new Refusal('invalid_field', { field: 'viewName', message });
+  }
   yield* run(
     db
       .insertInto('report_view')
@@ -24,7 +28,7 @@ export function* deleteView({ account, viewName }: RequestOf<'deleteView'>): Ope
   const deleted = yield* run(
     db.deleteFrom('report_view').where('account', '=', account).where('viewName', '=', viewName),
   );
-  if (deleted === 0) throw unknownView();
+  if (deleted === 0) throw new Refusal('unknown_view', { field: 'viewName' });
 }
 
 export const listViews = ({ account }: RequestOf<'listViews'>): Operation<SavedView[]> =>

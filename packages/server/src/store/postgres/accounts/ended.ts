@@ -1,5 +1,5 @@
 /** Deletes share links, known networks and sessions of the console that have ended, some in each transaction. */
-import { listedMilliseconds } from '../../rules/accounts/views.ts';
+import { listedMilliseconds } from '../../rules/accounts/ended-sessions.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
