@@ -81,8 +81,8 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   const millisecondsEach = 100;
   const token = options.token as string;
   let isAllowed: unknown = false;
-  /** The time at which the last event would have been logged at an even rate. */
-  let evenTime = 0;
+  /** The time at which the last event would have been logged at an even rate. Early enough for a clock that says 1970. */
+  let evenTime = -99999;
   setDebug('debug' in options);
   const send = createSender(url, token, () => isAllowed);
 

@@ -189,6 +189,12 @@ describeInChromium('the tracker in Chromium: what it does not lose', () => {
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
+  test('events of one task while the clock says the first second of 1970', async () => {
+    const page = await openPage(publish('/', { before: '<script>Date.now = () => 5;</script>' }));
+    await logAll(page, [1, 2, 3, 4]);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4]));
+  });
+
   test('three large events of one task', async () => {
     const page = await openPage(publish('/'));
     await page.evaluate(() => {
