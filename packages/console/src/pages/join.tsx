@@ -3,12 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../parts/field.tsx';
 import { Mark } from '../parts/mark.tsx';
+import { NewPassword } from '../parts/new-password.tsx';
 import { Skeleton } from '../parts/small.tsx';
 import { hasPasskeys, makePasskey } from '../passkeys.ts';
 import { acceptInvitation, type Invitation, readInvitation } from '../session.ts';
-
-/** As the server asks for (NIST SP 800-63B-4). */
-const leastCharacters = 15;
 
 const roles = {
   viewer: 'You can read everything.',
@@ -62,18 +60,7 @@ const Accept = ({ invitation, code }: { readonly invitation: Invitation; readonl
           <input {...attributes} name="name" autocomplete="name" required maxLength={255} defaultValue={memberName} />
         )}
       </Field>
-      <Field label="Password" hint={`At least ${leastCharacters} characters: four or five words are easy to remember.`}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            name="password"
-            type="password"
-            autocomplete="new-password"
-            required
-            minLength={leastCharacters}
-          />
-        )}
-      </Field>
+      <NewPassword label="Password" />
       {problem && (
         <p class="sign-in-problem" role="alert">
           {problem}

@@ -9,7 +9,7 @@ interface DialogFormProps {
   readonly close: () => void;
   /** What the button that submits says. */
   readonly action: string;
-  readonly submit: () => unknown;
+  readonly submit: (fields: FormData) => unknown;
   /** Why it did not do; '' or absent: it did, or was not tried. */
   readonly problem?: string;
   readonly isDisabled?: boolean;
@@ -34,7 +34,7 @@ export const DialogForm = ({
       class="stacked"
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        submit(new FormData(event.currentTarget));
       }}
     >
       {children}

@@ -17,6 +17,7 @@ export const auditActions = [
   'joinMember',
   'updateMember',
   'removeMember',
+  'changePassword',
   'addPasskey',
   'removePasskey',
   'eraseContact',

@@ -197,6 +197,7 @@ export const createApp = ({
         failed: createRateLimit(passwordRates.failed),
         allOfPrefix: createRateLimit(passwordRates.allOfPrefix),
         failedOfEmailaddress: createRateLimit(passwordRates.failedOfEmailaddress),
+        changes: createRateLimit(passwordRates.changes),
       },
       unknownCodes: createRateLimit(rateLimits.unknownToken),
     }),

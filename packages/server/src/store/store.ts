@@ -83,8 +83,11 @@ export interface Store extends ReportFeed, ReportNames {
   mergeEntry(request: EntryMerge): Promise<void>;
   /** Undoes a merge. Throws Refusal('unknown_entry') or Refusal('merge_refused') when there is no such entry or merge. */
   unmergeEntry(request: Omit<EntryMerge, 'id'>): Promise<void>;
-  /** Throws Refusal('invalid_token') when the token that creates it (`createdBy`) is no longer live. */
-  createToken(token: NewToken & { account: number | null }): Promise<void>;
+  /**
+   * Throws Refusal('invalid_token') when the token that creates it (`createdBy`) is no longer live, or when `password`, the hash with which
+   * a member signs in, is no longer that of the member.
+   */
+  createToken(token: NewToken & { account: number | null; password?: string | undefined }): Promise<void>;
   /**
    * Returns when the token was first revoked. `account` is null for an operator's token. With `descendants`, also revokes every
    * live token that it created, directly or not, the accesses of members included whom it invited, ends its open invitations, and
@@ -143,6 +146,18 @@ export interface Store extends ReportFeed, ReportNames {
   removeMember(
     request: Change & { account: number; memberID: string; descendants?: boolean | undefined },
   ): Promise<RevokedWithMember>;
+  /**
+   * Changes the password of a member, or sets the first one, in the session `by`, and ends the other sessions of the member. Throws
+   * Refusal('unknown_member') as `addPasskey` does.
+   */
+  changePassword(request: {
+    account: number;
+    memberID: string;
+    /** Its hash. */
+    password: string;
+    by: number;
+    time: number;
+  }): Promise<void>;
 
   // Passkeys
   /** Returns the key that seals challenges: all servers of a database have the same one. */
@@ -381,6 +396,7 @@ export interface Member {
   readonly signedInTime: number | null;
   /** The number of passkeys. */
   readonly passkeys: number;
+  readonly hasPassword: boolean;
   /** When the open invitation ends. */
   readonly invitationExpiresTime: number | null;
 }

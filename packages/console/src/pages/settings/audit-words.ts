@@ -17,6 +17,7 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   joinMember: 'Invitation accepted',
   updateMember: 'Role of a person changed',
   removeMember: 'Person removed',
+  changePassword: 'Password changed',
   addPasskey: 'Passkey added',
   removePasskey: 'Passkey removed',
   eraseContact: 'Contact erased',

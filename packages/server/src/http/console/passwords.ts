@@ -39,14 +39,14 @@ const problemOf = async (password: string, { emailaddress, memberName }: Known):
     : undefined;
 };
 
-const refused = (problem: string): Refusal =>
-  new Refusal('invalid_field', { field: 'password', message: `\`password\` ${problem}` });
+const refused = (problem: string, field = 'password'): Refusal =>
+  new Refusal('invalid_field', { field, message: `\`${field}\` ${problem}` });
 
 const tooLong = `must have at most ${mostCharacters} characters`;
 
 /** Throws a Refusal for a password that is too long to be hashed. */
-export const checkLength = (password: string): void => {
-  if (charactersOf(password) === undefined) throw refused(tooLong);
+export const checkLength = (password: string, field?: string): void => {
+  if (charactersOf(password) === undefined) throw refused(tooLong, field);
 };
 
 /** Throws a Refusal unless the text may be a password. */

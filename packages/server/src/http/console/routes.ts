@@ -1,4 +1,4 @@
-/** What the console's pages send beside operations: signing in and out, joining as a member, and the sample shop. */
+/** What the console's pages send beside operations: signing in and out, joining as a member, changing a password, and the sample shop. */
 import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { Refusal } from '../../shared/refusal.ts';
@@ -29,8 +29,11 @@ export interface SampleShop {
   remove(): Promise<void>;
 }
 
+/** How old a session may be that changes a password or a passkey: a computer left unattended gives a passer-by no permanent way in. */
+const freshMilliseconds = 10 * 60_000;
+
 interface Surroundings {
-  readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers'>;
+  readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers' | 'changePassword'>;
   readonly signIn: SignIn;
   readonly passkeys: Passkeys;
   /** Counts added passkeys, by memberID. */
@@ -116,6 +119,27 @@ export const createConsoleAnswers = ({
     throw new Refusal('invalid_token', { message: 'the browser has another session now' });
   };
 
+  /** The session of the page and its member. Throws a Refusal where a token began the session, or it began too long ago. */
+  const memberOfPage = async (c: Context) => {
+    const session = await sessionOfPage(c, await sessions.ofBrowser(c));
+    const member = await sessions.memberOf(session);
+    if (member === undefined) {
+      const message = 'only a member has a password or passkeys: this session was begun with a token';
+      throw new Refusal('token_kind', { message });
+    }
+    const { account, token: by } = session.access;
+    if (now() - member.begunTime < freshMilliseconds) return { memberID: member.memberID, account, by, session };
+    const message = 'sign out and in again first: passwords and passkeys change within ten minutes of signing in';
+    throw new Refusal('invalid_token', { message });
+  };
+
+  const changePassword: Answer = async (c, exchange, given) => {
+    const { memberID, account, by } = await memberOfPage(c);
+    const password = await signIn.hashNewPassword(given, c, { account, memberID });
+    await store.changePassword({ account, memberID, password, by, time: now() });
+    return jsonAnswer(exchange, { status: '200' });
+  };
+
   /** Ends the session of the page; with `all`, every session of the browser. */
   const signOut: Answer = async (c, exchange, { all }) => {
     const open = await sessions.ofBrowser(c);
@@ -199,7 +223,9 @@ export const createConsoleAnswers = ({
       return answer(c, exchange, given);
     });
 
-  const ofPasskeys = createPasskeyAnswers({ store, passkeys, additions, signIn, sessions, sessionOfPage, now });
+  const ofPasskeys = createPasskeyAnswers({
+    ...{ store, passkeys, additions, signIn, sessions, sessionOfPage, memberOfPage, now },
+  });
 
   return [
     postOfPage('/console/sign-in', async (c, exchange, given) => signInAs(c, exchange, await signIn.find(given, c))),
@@ -207,6 +233,7 @@ export const createConsoleAnswers = ({
       jsonAnswer(exchange, { invitation: await signIn.invitation(given, c), status: '200' }),
     ),
     postOfPage('/console/accept', async (c, exchange, given) => signInAs(c, exchange, [await signIn.join(given, c)])),
+    postOfPage('/console/password', changePassword),
     postOfPage('/console/passkeys/to-sign-in', ofPasskeys.toSignIn),
     postOfPage('/console/passkeys/to-join', ofPasskeys.toJoin),
     postOfPage('/console/passkeys/to-add', ofPasskeys.toAdd),

@@ -66,7 +66,7 @@ export const createSessions = ({ store, signIns, now }: Surroundings) => {
   return {
     /** Begins a session and returns its text, which is stored nowhere, and its tokenID. */
     async begin(owner: Owner): Promise<{ text: string; tokenID: string }> {
-      const { account, kind, token: createdBy } = owner;
+      const { account, kind, token: createdBy, password } = owner;
       signIns.take(String(createdBy ?? `account ${account}`));
       const time = now();
       const tokens = await store.listTokens({ account });
@@ -75,7 +75,7 @@ export const createSessions = ({ store, signIns, now }: Surroundings) => {
       const tokenID = nanoid();
       const text = newSessionText(tokenID);
       const token = newToken(kind, { text, tokenID, tokenName: 'Console', time, createdBy, expiresTime });
-      await store.createToken({ ...token, account, session: true });
+      await store.createToken({ ...token, account, session: true, password });
       return { text, tokenID };
     },
 

@@ -8,8 +8,8 @@ import { nanoid } from 'nanoid';
 import { parseAddress } from '../../identity/address.ts';
 import { createTokenText, hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import { noInvitation } from '../../store/rules/accounts/members.ts';
-import type { Access, SigningIn, Store } from '../../store/store.ts';
+import { noInvitation, unknownMember } from '../../store/rules/accounts/members.ts';
+import type { Access, Invitation, SigningIn, Store } from '../../store/store.ts';
 import { type AddressOf, bindingsOf, networkOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
 import { type Costs, giveBackAll, type RateLimit, takeAll } from '../access/rate-limits.ts';
@@ -24,6 +24,8 @@ export interface Owner {
   readonly account: number;
   readonly token: number | null;
   readonly tokenID: string | null;
+  /** The hash of the password that signed in. */
+  readonly password?: string;
 }
 
 /**
@@ -36,12 +38,17 @@ export const passwordRates = {
   // Only where no member is known at the address: all sign-ins of a /48, and failed ones with an e-mail address.
   allOfPrefix: { perSecond: 0.5, burst: 60 },
   failedOfEmailaddress: { perSecond: 50 / 3_600, burst: 50 },
+  // Changes by a member: the audit log keeps each for good.
+  changes: { perSecond: 20 / 86_400, burst: 20 },
 };
 
 const saltBytes = 16;
 
 interface Surroundings {
-  readonly store: Pick<Store, 'findMembers' | 'noteKnownNetwork' | 'findInvitation' | 'joinMember' | 'getChallengeKey'>;
+  readonly store: Pick<
+    Store,
+    'findMembers' | 'listMembers' | 'noteKnownNetwork' | 'findInvitation' | 'joinMember' | 'getChallengeKey'
+  >;
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly addressOf: AddressOf;
   /** The hash of the /48 of the address. */
@@ -168,21 +175,13 @@ export const createSignIn = ({
   const notTogetherOrLocked = `${notTogether}, or you have not signed in from here lately: many sign-ins with this e-mail address have failed, so try again in an hour or use a passkey`;
 
   /**
-   * The members with this e-mail address and password. Does not say whether the one or the other is wrong. While the e-mail address is
+   * Those of the members with an e-mail address whose password it is; none counts as a failed sign-in. While the e-mail address is
    * locked, the password is compared only with those of members who are known at the address: an owner of another account may be known
    * with the same e-mail address.
    */
-  const ofPassword = async (given: Fields, c: Context): Promise<readonly Owner[]> => {
-    const password = neededText(given, 'password');
-    checkLength(password);
-    const emailaddress = parseAddress(neededText(given, 'emailaddress'));
-    const accountUUID = textIn(given, 'accountUUID');
-    const network = await hashedNetwork(c, emailaddress ?? '');
-    const salt = await saltOf(emailaddress ?? '');
-    const members =
-      emailaddress === undefined ? [] : await store.findMembers({ emailaddress, accountUUID, network, time: now() });
-
-    const emailKey = hashToken(emailaddress ?? '');
+  const compare = async (password: string, emailaddress: string, members: readonly SigningIn[], c: Context) => {
+    const salt = await saltOf(emailaddress);
+    const emailKey = hashToken(emailaddress);
     const known = members.filter(({ isKnown }) => isKnown);
     const onlyKnown = known.length > 0 && isLocked(emailKey);
     const compared = onlyKnown ? known : members;
@@ -195,15 +194,30 @@ export const createSignIn = ({
       giveBackAll([...costs.always, ...costs.onFailure]);
       throw error;
     });
-    // A browser has no room for more sessions.
-    const found = compared.filter((member) => right.has(member.password)).slice(0, mostInCookie);
-    if (found.length === 0) {
+    const matches = compared.filter((member) => right.has(member.password));
+    if (matches.length > 0) giveBackAll(costs.onFailure);
+    return { matches, onlyKnown };
+  };
+
+  /** The members with this e-mail address and password. Does not say whether the one or the other is wrong. */
+  const ofPassword = async (given: Fields, c: Context): Promise<readonly Owner[]> => {
+    const password = neededText(given, 'password');
+    checkLength(password);
+    const emailaddress = parseAddress(neededText(given, 'emailaddress'));
+    const accountUUID = textIn(given, 'accountUUID');
+    const network = await hashedNetwork(c, emailaddress ?? '');
+    const members =
+      emailaddress === undefined ? [] : await store.findMembers({ emailaddress, accountUUID, network, time: now() });
+    const { matches, onlyKnown } = await compare(password, emailaddress ?? '', members, c);
+    if (matches.length === 0) {
       const message = onlyKnown ? notTogetherOrLocked : notTogether;
       throw new Refusal('invalid_token', { field: 'password', message });
     }
-    giveBackAll(costs.onFailure);
-    await store.noteKnownNetwork({ memberIDs: found.map(({ memberID }) => memberID), network, time: now() });
-    return found.map(({ kind, account, token, tokenID }) => ({ kind, account, token, tokenID }));
+    await store.noteKnownNetwork({ memberIDs: matches.map(({ memberID }) => memberID), network, time: now() });
+    // A browser has no room for more sessions.
+    return matches
+      .slice(0, mostInCookie)
+      .map(({ kind, account, token, tokenID, password: hash }) => ({ kind, account, token, tokenID, password: hash }));
   };
 
   const findInvitation = async (given: Fields, c: Context) => {
@@ -218,6 +232,17 @@ export const createSignIn = ({
   /** The purpose of the challenge for joining with a passkey. */
   const purposeOf = (invitationHash: string) => `join ${invitationHash}`;
 
+  /** Takes the processor twice, so the caller counts the request first. */
+  const checkAndHash = async (
+    password: string,
+    { account, emailaddress, memberName }: Pick<Invitation, 'account' | 'emailaddress' | 'memberName'>,
+    c: Context,
+  ): Promise<string> => {
+    await checkPassword(password, { emailaddress, memberName });
+    const waiter = { address: addressOf(c), prefix: prefixOf(c), account };
+    return passwords.hash(password, await saltOf(emailaddress), waiter);
+  };
+
   /** The way in which a member who joins will sign in: the passkey, or the hash of the password. */
   const newProof = async (given: Fields, c: Context, { hash, found }: Awaited<ReturnType<typeof findInvitation>>) => {
     if (given.passkey !== undefined) {
@@ -225,14 +250,8 @@ export const createSignIn = ({
       return { password: null, passkey };
     }
     const password = neededText(given, 'password');
-    // To judge a password takes the processor, and so does its hash.
     passwordLimits.all.take(addressOf(c));
-    await checkPassword(password, {
-      emailaddress: found.emailaddress,
-      memberName: textIn(given, 'memberName') ?? '',
-    });
-    const waiter = { address: addressOf(c), prefix: prefixOf(c), account: found.account };
-    return { password: await passwords.hash(password, await saltOf(found.emailaddress), waiter) };
+    return { password: await checkAndHash(password, { ...found, memberName: textIn(given, 'memberName') ?? '' }, c) };
   };
 
   return {
@@ -244,6 +263,33 @@ export const createSignIn = ({
       if (given.passkey !== undefined) return [await passkeys.signIn(given.passkey, c)];
       if (textIn(given, 'emailaddress') !== undefined) return ofPassword(given, c);
       throw new Refusal('missing_field', { field: 'tokenUUID' });
+    },
+
+    /** The hash of a member's new password. A wrong current password, where the member has one, counts as a failed sign-in. */
+    async hashNewPassword(
+      given: Fields,
+      c: Context,
+      { account, memberID }: { readonly account: number; readonly memberID: string },
+    ): Promise<string> {
+      const password = neededText(given, 'password');
+      const member = (await store.listMembers({ account })).find((each) => each.memberID === memberID);
+      if (!member) throw unknownMember();
+      const { emailaddress } = member;
+      if (member.hasPassword) {
+        const field = 'currentPassword';
+        const current = neededText(given, field);
+        checkLength(current, field);
+        const network = await hashedNetwork(c, emailaddress);
+        const members = await store.findMembers({ emailaddress, network, time: now() });
+        const own = members.filter((each) => each.memberID === memberID);
+        const { matches } = await compare(current, emailaddress, own, c);
+        if (matches.length === 0)
+          throw new Refusal('invalid_token', { field, message: 'the current password is wrong' });
+      }
+      passwordLimits.all.take(`member ${memberID}`);
+      const hash = await checkAndHash(password, { ...member, account }, c);
+      passwordLimits.changes.take(memberID);
+      return hash;
     },
 
     /** Says whom an invitation is for. */

@@ -8,8 +8,8 @@ import {
 } from '../rules/accounts/members.ts';
 import type { Invitation, Member, RequestOf, RevokedWithMember, SignedIn, SigningIn } from '../store.ts';
 import { all, db, first, lockAccount, type Operation, run } from './operation.ts';
-import { replacePasskeys } from './passkeys.ts';
-import { createAccess, holdMaker, notifyAccess, revokeAccess, revokeMadeBy } from './tokens.ts';
+import { lockMember, replacePasskeys } from './passkeys.ts';
+import { createAccess, endOtherSessions, holdMaker, notifyAccess, revokeAccess, revokeMadeBy } from './tokens.ts';
 
 /** Finds a member and locks the row. */
 const selectMember = () =>
@@ -67,6 +67,13 @@ export function* joinMember(
   return { account, memberID, access: { token, tokenID: access.tokenID, kind } };
 }
 
+export function* changePassword({ password, ...change }: RequestOf<'changePassword'>): Operation<void> {
+  const { memberID, by, time } = change;
+  const { token } = yield* lockMember(change);
+  yield* run(db.updateTable('member').set({ password }).where('memberID', '=', memberID));
+  yield* endOtherSessions(token, by, time);
+}
+
 /** In one order, so that servers that note networks of the same members wait for each other. */
 export function* noteKnownNetwork({ memberIDs, network, time }: RequestOf<'noteKnownNetwork'>): Operation<void> {
   const expiresTime = time + knownNetworkMilliseconds;
@@ -117,10 +124,11 @@ const selectMembers = () =>
   );
 
 export function* listMembers({ account }: RequestOf<'listMembers'>): Operation<Member[]> {
-  return yield* all(
+  const rows = yield* all(
     selectMembers()
       .select(['m.memberID', 'm.emailaddress', 'm.memberName', 'm.kind', 'm.createdTime', 'm.joinedTime'])
       .select('m.invitationExpiresTime')
+      .select((eb) => eb('m.password', 'is not', null).as('hasPassword'))
       .select((eb) =>
         eb
           .selectFrom('passkey as p')
@@ -132,6 +140,7 @@ export function* listMembers({ account }: RequestOf<'listMembers'>): Operation<M
       .orderBy('m.emailaddress')
       .$narrowType<{ passkeys: number }>(),
   );
+  return rows.map((row) => ({ ...row, hasPassword: Boolean(row.hasPassword) }));
 }
 
 export function* findMembers(request: RequestOf<'findMembers'>): Operation<SigningIn[]> {

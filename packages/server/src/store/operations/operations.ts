@@ -1,6 +1,7 @@
 /** The operations of the store that are written once, for both databases. The others are in the folder of each. */
 import type { RequestOf, Store } from '../store.ts';
 import {
+  changePassword,
   findInvitation,
   findMembers,
   inviteMember,
@@ -30,6 +31,7 @@ const writes = {
   joinMember,
   updateMember,
   removeMember,
+  changePassword,
   noteKnownNetwork,
   addPasskey,
   removePasskey,

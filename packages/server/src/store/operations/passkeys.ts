@@ -37,18 +37,21 @@ function* answer({ challenge, expiresTime }: Challenge, time: number): Operation
 }
 
 /**
- * Finds a member who may sign in, and locks the row: changes of one member's passkeys wait for each other. A session `by` must be one of
- * the member's present access.
+ * Finds a member who may sign in, and locks the row: changes of one member's passkeys and password wait for each other. A session `by` must
+ * be one of the member's present access.
  */
-function* findMember({
+export function* lockMember({
   account,
   memberID,
   by = null,
-}: Pick<RequestOf<'addPasskey'>, 'account' | 'memberID' | 'by'>): Operation<{ password: string | null }> {
+}: Pick<RequestOf<'addPasskey'>, 'account' | 'memberID' | 'by'>): Operation<{
+  token: number;
+  password: string | null;
+}> {
   const query = db
     .selectFrom('member as m')
     .innerJoin('token as t', 't.token', 'm.token')
-    .select('m.password')
+    .select(['t.token', 'm.password'])
     .where('m.account', '=', account)
     .where('m.memberID', '=', memberID)
     .where('t.revokedTime', 'is', null)
@@ -86,14 +89,14 @@ export function* replacePasskeys(memberID: string, passkey: NewPasskey | undefin
 
 export function* addPasskey({ passkey, challenge, time, ...change }: RequestOf<'addPasskey'>): Operation<void> {
   const { memberID } = change;
-  yield* findMember(change);
+  yield* lockMember(change);
   checkRoomForPasskey((yield* all(ofMember(memberID))).length);
   yield* answer(challenge, time);
   yield* add(memberID, passkey, time);
 }
 
 export function* removePasskey({ passkeyID, ...change }: RequestOf<'removePasskey'>): Operation<void> {
-  const { password } = yield* findMember(change);
+  const { password } = yield* lockMember(change);
   const passkeys = yield* all(ofMember(change.memberID));
   if (!passkeys.some((each) => each.passkeyID === passkeyID)) throw unknownPasskey();
   if (password === null && passkeys.length === 1) throw lastWay();

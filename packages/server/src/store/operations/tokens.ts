@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { Refusal } from '../../shared/refusal.ts';
 import { listedMilliseconds } from '../rules/accounts/ended-sessions.ts';
-import { accessName, isMembers, type MemberAccess } from '../rules/accounts/members.ts';
+import { accessName, changedPassword, isMembers, type MemberAccess } from '../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, RevokedWithMember, TokenDetail } from '../store.ts';
 import { all, db, first, native, type Operation, run } from './operation.ts';
 
@@ -110,11 +110,18 @@ function* nextToken(): Operation<{ readonly token?: number }> {
   return next;
 }
 
+/** Throws a Refusal when the password with which a member signs in was changed meanwhile. Locks the member, so that a change waits. */
+function* holdPassword(access: number, password: string): Operation<void> {
+  const member = yield* first(db.selectFrom('member').select('password').where('token', '=', access).forShare());
+  if (member?.password !== password) throw changedPassword();
+}
+
 const takenToken = () => new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
 
 export function* createToken(request: RequestOf<'createToken'>): Operation<void> {
   const { tokenID, account, kind, tokenName, hash, text, time, createdBy = null } = request;
-  const { expiresTime = null, session = false } = request;
+  const { expiresTime = null, session = false, password } = request;
+  if (createdBy !== null && password !== undefined) yield* holdPassword(createdBy, password);
   if (createdBy !== null) yield* holdMaker(createdBy, time);
   const maker =
     session && createdBy !== null
@@ -237,6 +244,20 @@ export function* revokeToken({
 /** Revokes the access of a member, which ends its sessions, those too that are being made. */
 export function* revokeAccess(token: number, time: number): Operation<void> {
   yield* revoke(token, time);
+  yield* notifyAccess();
+}
+
+/** Revokes the sessions of an access, except one. */
+export function* endOtherSessions(access: number, session: number, time: number): Operation<void> {
+  yield* run(
+    db
+      .updateTable('token')
+      .set({ revokedTime: time })
+      .where('createdBy', '=', access)
+      .where('session', '=', true)
+      .where('token', '<>', session)
+      .where('revokedTime', 'is', null),
+  );
   yield* notifyAccess();
 }
 

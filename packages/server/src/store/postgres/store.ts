@@ -188,6 +188,7 @@ const changeAccess: ReadonlySet<string> = new Set<SharedWrite>([
   'joinMember',
   'updateMember',
   'removeMember',
+  'changePassword',
 ]);
 
 /** Returns the account of a request, which may be its number. */

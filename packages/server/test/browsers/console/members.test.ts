@@ -1,7 +1,9 @@
 /** People with names, several accounts, and the sample shop, in Chromium. */
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../../tracker/test/chromium.ts';
+import { violations } from '../../fixtures/in-page.js';
 import { soon } from '../../fixtures/patience.ts';
 import { serveHere } from '../../fixtures/serving.ts';
 import { openConsole } from './opened.ts';
@@ -116,6 +118,59 @@ it('revokes what a person made when an owner asks for it while removing the pers
     .getByText('invitation ended')
     .waitFor(soon);
   expect(owner.complaints).toEqual([]);
+});
+
+it('changes the password of a member in a dialog, and ends the other sessions', async () => {
+  const shop = await openShop();
+  const { invitationCode: code } = await shop.api.inviteMember({
+    ...{ memberEmailaddress: 'ben@shop.example', memberRole: 'viewer' },
+  });
+  const [ben, elsewhere] = [await openConsole(browser, shop), await openConsole(browser, shop)];
+  await ben.page.goto(`${shop.url}/console/join#code=${code}`);
+  await ben.page.getByLabel('Your name').fill('Ben Lime');
+  await ben.page.getByLabel('Password').fill(password);
+  await ben.page.keyboard.press('Enter');
+  await heading(ben.page, 'Overview');
+  await elsewhere.goto('');
+  const signIn = async (given: string) => {
+    await elsewhere.page.getByLabel('E-mail address').fill('ben@shop.example');
+    await elsewhere.page.getByLabel('Password', { exact: true }).fill(given);
+    await elsewhere.page.keyboard.press('Enter');
+  };
+  await signIn(password);
+  await heading(elsewhere.page, 'Overview');
+
+  await ben.goto('settings?tab=team');
+  await shows(ben.page, 'You sign in with ben@shop.example and your password.');
+  await ben.page.getByRole('button', { name: 'Change password …' }).click();
+  const dialog = ben.page.getByRole('dialog', { name: 'Change your password' });
+  await dialog.getByText('This ends your other sessions.').waitFor(soon);
+  const inputs = dialog.locator('input');
+  expect(await inputs.evaluateAll((all) => all.map((each) => each.getAttribute('autocomplete')))).toEqual([
+    ...['username', 'current-password', 'new-password'],
+  ]);
+  expect(await inputs.first().inputValue()).toBe('ben@shop.example');
+  expect(await inputs.first().isVisible()).toBe(false);
+  await ben.page.evaluate(axe.source);
+  expect(await ben.page.evaluate(violations)).toEqual([]);
+  const current = dialog.getByLabel('Current password');
+  expect(await current.evaluate((field) => field.matches(':focus'))).toBe(true);
+  await ben.page.keyboard.type('not this one, not this');
+  await ben.page.keyboard.press('Tab');
+  await ben.page.keyboard.type('another sentence of words');
+  await ben.page.keyboard.press('Enter');
+  await expect.poll(() => dialog.getByRole('alert').innerText()).toBe('the current password is wrong');
+  await current.fill(password);
+  await ben.page.keyboard.press('Enter');
+  await shows(ben.page, 'Your password is changed. Your other sessions have ended.');
+  expect(await dialog.count()).toBe(0);
+
+  await elsewhere.page.getByRole('link', { name: 'People' }).first().click();
+  await shows(elsewhere.page, 'Your session has ended');
+  await signIn('another sentence of words');
+  await heading(elsewhere.page, 'People');
+  await ben.page.getByRole('link', { name: 'People' }).first().click();
+  await heading(ben.page, 'People');
 });
 
 it('the page of an invitation that does not work says so, and the same tab takes another one', async () => {

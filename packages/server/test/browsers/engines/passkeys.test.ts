@@ -144,7 +144,15 @@ describeEngines('passkeys', (engine) => {
     await presses(tab, 'Remove');
     await sees(tab, 'Your passkeys · 1');
     expect(await tab.run(cellsOf, passkeys)).toEqual([['Phone', expect.any(String), 'never', expect.any(String)]]);
+    await sees(tab, 'You have no password: you sign in with a passkey.');
+    await presses(tab, 'Set a password …');
+    await fills(tab, 'dialog[open] input[name=password]', password);
+    await isAccessible(tab);
+    await presses(tab, 'Set');
+    await sees(tab, 'Your password is set. Your other sessions have ended.');
+    await sees(tab, 'Change password …');
     await presses(tab, 'Audit log');
+    await expect.poll(() => tab.run(visibleText)).toMatch(/Password changed\s+Ben Lime/);
     await expect.poll(() => tab.run(visibleText)).toMatch(/Passkey removed\s+Ben Lime/);
     await expectNoProblem(tab);
   });

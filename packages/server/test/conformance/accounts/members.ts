@@ -1,6 +1,6 @@
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import type { NewInvitation } from '../../../src/store/store.ts';
+import type { NewInvitation, NewPasskey } from '../../../src/store/store.ts';
 import type { Site } from '../../fixtures/site.ts';
 import { expectRefusal, newToken } from '../../fixtures/store.ts';
 import type { NewSite } from '../sites.ts';
@@ -18,7 +18,11 @@ const invite = async ({ store, account, time }: Site, changes: Partial<NewInvita
   return { invitation, invited: await store.inviteMember(invitation) };
 };
 
-const join = ({ store, time }: Site, hash: string, changes: { password?: string; time?: number } = {}) =>
+const join = (
+  { store, time }: Site,
+  hash: string,
+  changes: { password?: string | null; passkey?: NewPasskey; time?: number } = {},
+) =>
   store.joinMember({ hash, memberName: 'Ann Lemon', password: 'hashed', time, access: newToken('viewer'), ...changes });
 
 /** Begins a session of a member, as signing in does. */
@@ -61,7 +65,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(invited).toEqual({ memberID, kind: 'editor' });
       const listed = { memberID, emailaddress, kind: 'editor', createdTime: time, signedInTime: null, passkeys: 0 };
       expect(await store.listMembers({ account })).toEqual([
-        { ...listed, memberName: 'Annie', joinedTime: null, invitationExpiresTime: time + 1_000 },
+        { ...listed, memberName: 'Annie', joinedTime: null, invitationExpiresTime: time + 1_000, hasPassword: false },
       ]);
       expect(await findMembers(site, emailaddress)).toEqual([]);
       const { accountName } = await store.getAccount(account);
@@ -72,7 +76,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect([joinedAccount, who]).toEqual([account, memberID]);
       expect(access).toEqual({ token: expect.any(Number), tokenID: expect.any(String), kind: 'editor' });
       expect(await store.listMembers({ account })).toEqual([
-        { ...listed, memberName: 'Ann Lemon', joinedTime: time + 5, invitationExpiresTime: null },
+        { ...listed, memberName: 'Ann Lemon', joinedTime: time + 5, invitationExpiresTime: null, hasPassword: true },
       ]);
       expect(await findMembers(site, emailaddress)).toEqual([
         { account, memberID, password: 'hashed', isKnown: false, ...access },
@@ -161,6 +165,84 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(JSON.stringify([await store.listMembers({ account }), await store.listTokens({ account })])).not.toContain(
         ben.emailaddress,
       );
+    });
+
+    test('change their password in a session, which continues while the other ones end', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const [ann, ben] = [await joined(site), await joined(site)];
+      const [another, later] = [await beginSession(site, ann), await beginSession(site, ann)];
+      await store.noteKnownNetwork({ memberIDs: [ann.memberID], network, time });
+      const { token: by = 0 } = (await store.findAccess(another.hash, time)) ?? {};
+      await store.changePassword({ account, memberID: ann.memberID, password: 'another', by, time });
+      expect(await findMembers(site, ann.emailaddress)).toMatchObject([{ password: 'another', isKnown: true }]);
+      expect(await findMembers(site, ben.emailaddress)).toMatchObject([{ password: 'hashed' }]);
+      for (const { hash } of [ann.session, later]) expect(await store.findAccess(hash, time)).toBeUndefined();
+      for (const { hash } of [another, ben.session]) expect(await store.findAccess(hash, time)).toBeDefined();
+      expect(await store.findAccess((await beginSession(site, ann)).hash, time)).toBeDefined();
+      const { entries } = await store.listAudit({ account, limit: 2 });
+      const { memberID } = ann;
+      expect(entries[1]).toMatchObject({
+        ...{ action: 'changePassword', actor: another.tokenID, memberID, subject: { memberID } },
+      });
+    });
+
+    test('set their first password, and keep their passkeys', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { invitation } = await invite(site);
+      const { memberID, emailaddress, hash } = invitation;
+      const passkey = {
+        ...{ passkeyID: fresh('passkey'), passkeyName: 'Phone', credentialID: fresh('credential'), publicKey: 'key' },
+        ...{ origin: 'https://firsthand.shop.example', counter: 0, transports: [] },
+      };
+      const { access } = await join(site, hash, { password: null, passkey });
+      const session = await beginSession(site, { token: access.token, kind: 'viewer' });
+      const { token: by = 0 } = (await store.findAccess(session.hash, time)) ?? {};
+      expect(await store.listMembers({ account })).toMatchObject([{ hasPassword: false }]);
+      await store.changePassword({ account, memberID, password: 'hashed', by, time });
+      expect(await store.listMembers({ account })).toMatchObject([{ hasPassword: true, passkeys: 1 }]);
+      expect(await findMembers(site, emailaddress)).toMatchObject([{ memberID, password: 'hashed' }]);
+    });
+
+    test('change their password in an open session of their present access alone', async () => {
+      const [site, others] = [await newSite(), await newSite()];
+      const { store, account, server, time } = site;
+      const [ann, ben] = [await joined(site), await joined(site)];
+      const tokenOf = async ({ hash }: { hash: string }) => (await store.findAccess(hash, time))?.token ?? 0;
+      const { memberID, emailaddress } = ann;
+      const change = (by: number, of = { store, account }) =>
+        of.store.changePassword({ account: of.account, memberID, password: 'another', by, time });
+      const [before, ended] = [await tokenOf(ann.session), await beginSession(site, ann)];
+      const endedToken = await tokenOf(ended);
+      await store.revokeToken({ account, tokenID: ended.tokenID, time });
+      for (const by of [endedToken, await tokenOf(ben.session), ann.token, server.token])
+        await expectRefusal(change(by), 'unknown_member');
+      await expectRefusal(change(before, others), 'unknown_member');
+      await join(site, (await invite(site, { emailaddress })).invitation.hash);
+      await expectRefusal(change(before), 'unknown_member');
+      expect(await findMembers(site, emailaddress)).toMatchObject([{ password: 'hashed' }]);
+    });
+
+    test('begin no session with an earlier password, however long a sign-in takes', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const ann = await joined(site);
+      const { token: by = 0 } = (await store.findAccess(ann.session.hash, time)) ?? {};
+      const signIn = async (password: string) => {
+        const session = { ...newToken('viewer'), createdBy: ann.token, session: true, time };
+        await store.createToken({ ...session, account, password });
+        return session;
+      };
+      const change = () =>
+        store.changePassword({ account, memberID: ann.memberID, password: 'another', by, time }).then(() => undefined);
+      const old = Array.from({ length: 4 }, () => 'hashed');
+      const raced = await Promise.allSettled([...old.map(signIn), change(), ...old.map(signIn)]);
+      const sessions = raced.flatMap((each) => (each.status === 'fulfilled' ? (each.value ?? []) : []));
+      for (const { hash } of sessions) expect(await store.findAccess(hash, time)).toBeUndefined();
+      await expectRefusal(signIn('hashed'), 'invalid_token');
+      expect(await store.findAccess((await signIn('another')).hash, time)).toBeDefined();
+      expect(await store.findAccess(ann.session.hash, time)).toBeDefined();
     });
 
     test('get another role, in the sessions that they have as well', async () => {

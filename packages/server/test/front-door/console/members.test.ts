@@ -2,6 +2,7 @@
 import { scryptSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPasswords } from '../../../src/http/console/passwords.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { type Fields, noRateLimits, openScene, type Scene } from '../../fixtures/scene.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
 
@@ -334,6 +335,113 @@ describe('an owner of other accounts, who has joined them with a member’s e-ma
     while (evaluated < 100 && (await signInFrom(`198.51.100.${evaluated % 20}`, wrong)).status === 401) evaluated += 1;
     expect(evaluated).toBeGreaterThanOrEqual(50);
     expect(evaluated).toBeLessThan(100);
+  });
+});
+
+describe('changing the password', () => {
+  const another = 'another sentence of words';
+  const wrong = 'not this one, not this';
+  type Page = Awaited<ReturnType<typeof join>>;
+  const change = ({ cookie, sessionID }: Page, fields: Fields = {}) =>
+    scene.send('/console/password', {
+      method: 'POST',
+      headers: { ...fromConsole(cookie, sessionID), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ currentPassword: password, password: another, ...fields }),
+    });
+  const signIn = async (given = password): Promise<Page> => {
+    const { headers, body } = await signInWith(scene, { emailaddress, password: given });
+    return { cookie: cookieFrom(headers), sessionID: body.session?.sessionID };
+  };
+  const isOpen = async ({ cookie, sessionID }: Page) =>
+    (await scene.send('/event/getEvent', { headers: fromConsole(cookie, sessionID) })).status === 200;
+
+  it('ends the other sessions of the member and leaves this one open', async () => {
+    const [joined, here, elsewhere] = [await join(), await signIn(), await signIn()];
+    const changed = await change(here);
+    expect([changed.status, changed.headers.get('set-cookie')]).toEqual([200, null]);
+    expect([await isOpen(joined), await isOpen(here), await isOpen(elsewhere)]).toEqual([false, true, false]);
+    expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
+    expect(await isOpen(await signIn(another))).toBe(true);
+    const [{ memberID }] = await members();
+    const query = { tokenUUID: scene.tokens.server, action: 'changePassword' };
+    expect((await scene.get('/account/listAudit', query)).body.audit).toMatchObject([
+      { actor: here.sessionID, memberID, subject: { memberID } },
+    ]);
+    for (const secret of [password, another, emailaddress]) expect(scene.logged()).not.toContain(secret);
+  });
+
+  it.each<[string, Fields, number, string, string]>([
+    ['a wrong current password', { currentPassword: wrong }, 401, 'invalid_token', 'currentPassword'],
+    ['no current password', { currentPassword: '' }, 400, 'missing_field', 'currentPassword'],
+    ['an endless current password', { currentPassword: 'x'.repeat(2_000) }, 400, 'invalid_field', 'currentPassword'],
+    ['no new password', { password: '' }, 400, 'missing_field', 'password'],
+    ['a short new password', { password: 'fourteen chars' }, 400, 'invalid_field', 'password'],
+    ['the e-mail address', { password: emailaddress }, 400, 'invalid_field', 'password'],
+    ['the name', { password: 'Ben Lime Ben Lime' }, 400, 'invalid_field', 'password'],
+  ])('is refused with %s, and nothing changes', async (_, fields, status, code, field) => {
+    const [joined, here] = [await join(), await signIn()];
+    const refused = await change(here, fields);
+    expect([refused.status, refused.body.error]).toEqual([status, expect.objectContaining({ code, field })]);
+    expect([await isOpen(joined), await isOpen(here)]).toEqual([true, true]);
+    expect(await isOpen(await signIn())).toBe(true);
+  });
+
+  it('needs a session that began less than ten minutes ago, and not with a token', async () => {
+    const here = await join();
+    time += 10 * 60_000;
+    const stale = await change(here);
+    expect([stale.status, stale.body.error.message]).toEqual([401, expect.stringContaining('in again first')]);
+    time -= 1;
+    expect((await change(here)).status).toBe(200);
+    const { headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.server });
+    const owner = { cookie: cookieFrom(headers), sessionID: body.session.sessionID };
+    expect((await change(owner)).body.error.code).toBe('token_kind');
+    expect((await change({ cookie: '', sessionID: '1' })).body.error.code).toBe('missing_token');
+  });
+
+  it('counts a wrong current password as a failed sign-in', async () => {
+    const here = await join();
+    for (let nth = 0; nth < 5; nth += 1) {
+      expect((await change(here, { currentPassword: wrong })).status).toBe(401);
+      expect((await signInWith(scene, { emailaddress, password: wrong })).status).toBe(401);
+    }
+    expect((await change(here)).status).toBe(429);
+    expect((await signInWith(scene, { emailaddress, password })).status).toBe(429);
+    expect(await isOpen(here)).toBe(true);
+  });
+
+  it('is limited to twenty times a day, because the audit log keeps every change', async () => {
+    const here = await join();
+    const both = [password, another] as const;
+    const changeBack = (nth: number) => change(here, { currentPassword: both[nth % 2], password: both[(nth + 1) % 2] });
+    for (let nth = 0; nth < 20; nth += 1) expect((await changeBack(nth)).status).toBe(200);
+    const { status, headers } = await changeBack(20);
+    expect([status, Number(headers.get('retry-after')) > 3_600]).toEqual([429, true]);
+    expect(await isOpen(await signIn())).toBe(true);
+  });
+
+  it('refuses a concurrent sign-in with the earlier password', async () => {
+    const scenes = scene;
+    let beforeNoting = async (): Promise<unknown> => undefined;
+    const wrap = (store: Store): Store => ({
+      ...store,
+      noteKnownNetwork: async (request) => {
+        await beforeNoting();
+        return store.noteKnownNetwork(request);
+      },
+    });
+    const passwords = createPasswords({ ln: 4, r: 8, p: 1 });
+    scene = await openScene({ now: () => time, consoleOrigin, passwords, wrap });
+    try {
+      const here = await join();
+      beforeNoting = () => change(here);
+      const late = await signInWith(scene, { emailaddress, password });
+      expect([late.status, late.body.error.field, late.headers.get('set-cookie')]).toEqual([401, 'password', null]);
+      expect(await isOpen(here)).toBe(true);
+    } finally {
+      await scene.close();
+      scene = scenes;
+    }
   });
 });
 

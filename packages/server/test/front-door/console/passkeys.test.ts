@@ -279,6 +279,23 @@ it('who has a password may remove every passkey', async () => {
   expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
 });
 
+it('a member who joined with a passkey sets a password, and may then remove the last passkey', async () => {
+  const { credential, page } = await join();
+  const own = async () =>
+    (await scene.send('/console/passkeys', { headers: fromConsole(page.cookie, page.sessionID) })).body;
+  expect(await own()).toMatchObject({ passkeys: [{}], memberEmailaddress: emailaddress, hasPassword: false });
+  const other = await signIn(credential);
+  expect((await send('password', { password }, page)).status).toBe(200);
+  expect(await own()).toMatchObject({ passkeys: [{}], hasPassword: true });
+  expect((await scene.send('/console/passkeys', { headers: fromConsole(pageOf(other).cookie) })).status).toBe(401);
+  expect((await signIn(credential)).status).toBe(200);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
+  const [{ passkeyID }] = await list(page);
+  expect((await send('passkeys/remove', { passkeyID }, page)).status).toBe(200);
+  const { body } = await send('password', { password: 'another sentence of words' }, page);
+  expect(body.error).toMatchObject({ code: 'missing_field', field: 'currentPassword' });
+});
+
 it('a new invitation replaces the passkeys, also by a password', async () => {
   const { credential, page } = await join();
   const { credential: second } = await add(page);

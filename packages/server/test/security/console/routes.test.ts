@@ -96,15 +96,15 @@ const holders: Record<string, () => Promise<{ headers: Record<string, string>; f
 };
 
 const paths = [
-  ...['sign-in', 'invitation', 'accept', 'sign-out'],
+  ...['sign-in', 'invitation', 'accept', 'sign-out', 'password'],
   ...['passkeys/to-join', 'passkeys/to-add', 'passkeys/add', 'passkeys/remove'],
 ];
 
 describe.each(Object.keys(holders))('with %s', (holder) => {
-  test('nobody begins or ends a session, joins, or touches a passkey', async () => {
+  test('no request begins or ends a session, joins, or changes a password or a passkey', async () => {
     const { headers, fields = {} } = await (holders[holder] as (typeof holders)[string])();
     const before = await state();
-    const more = { memberName: 'Eve', password, passkeyID: 'x', passkey: {} };
+    const more = { memberName: 'Eve', currentPassword: password, password, passkeyID: 'x', passkey: {} };
     for (const path of paths) {
       for (const sent of [
         fields,
@@ -124,13 +124,14 @@ describe.each(Object.keys(holders))('with %s', (holder) => {
   });
 });
 
-test('a viewer’s session changes no passkey of another member, and no account but its own', async () => {
+test('a viewer’s session changes no passkey or password of another member, and no account but its own', async () => {
   const { memberID } = await join();
   const { headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const page = fromConsole(cookieFrom(headers), body.session.sessionID);
   const before = await state();
-  for (const path of ['passkeys/to-add', 'passkeys/add', 'passkeys/remove']) {
-    const refused = await send(path, { memberID, passkeyID: 'x', passkey: {} }, page);
+  for (const path of ['password', 'passkeys/to-add', 'passkeys/add', 'passkeys/remove']) {
+    const fields = { memberID, currentPassword: password, password: 'another sentence of words' };
+    const refused = await send(path, { ...fields, passkeyID: 'x', passkey: {} }, page);
     expect([path, refused.status, refused.body.error.code]).toEqual([path, 403, 'token_kind']);
   }
   expect(await state()).toEqual(before);

@@ -11,17 +11,23 @@ import type { OpenSession, Sessions } from '../sessions.ts';
 import type { SignIn } from '../sign-in.ts';
 import type { Passkeys } from './passkeys.ts';
 
-/** A session changes passkeys for so long after it began: somebody at a computer that was left alone gets no way to come back. */
-const freshMilliseconds = 10 * 60_000;
-
 /** How often a member may add a passkey: the audit log keeps each addition and removal for good. */
 export const additionRate = { perSecond: 20 / 86_400, burst: 20 };
+
+/** The session of the page and its member. Throws a Refusal where a token began the session, or it began too long ago. */
+type MemberOfPage = (c: Context) => Promise<{
+  readonly memberID: string;
+  readonly account: number;
+  readonly by: number;
+  readonly session: OpenSession;
+}>;
 
 interface Surroundings {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers'>;
   readonly passkeys: Passkeys;
   readonly signIn: Pick<SignIn, 'optionsToJoin'>;
   readonly sessions: Pick<Sessions, 'memberOf' | 'show' | 'ofBrowser'>;
+  readonly memberOfPage: MemberOfPage;
   /** Counts added passkeys, by memberID. */
   readonly additions: Pick<RateLimit, 'take'>;
   /** The session that the page of a request was loaded with. */
@@ -41,21 +47,9 @@ export const createPasskeyAnswers = ({
   sessions,
   additions,
   sessionOfPage,
+  memberOfPage,
   now,
 }: Surroundings) => {
-  /** The session of the page and its member. Throws a Refusal where a token began the session, or it began too long ago. */
-  const memberOf = async (c: Context) => {
-    const session = await sessionOfPage(c, await sessions.ofBrowser(c));
-    const member = await sessions.memberOf(session);
-    if (member === undefined) {
-      throw new Refusal('token_kind', { message: 'only a member has passkeys: this session was begun with a token' });
-    }
-    const { account, token: by } = session.access;
-    if (now() - member.begunTime < freshMilliseconds) return { memberID: member.memberID, account, by, session };
-    const message = 'sign out and in again first: passkeys are added and removed within ten minutes of signing in';
-    throw new Refusal('invalid_token', { message });
-  };
-
   /** Answers with options and the cookie that belongs to them. */
   const withOptions =
     (make: (c: Context, given: Given) => Promise<{ options: object; cookie: string }>) =>
@@ -73,7 +67,7 @@ export const createPasskeyAnswers = ({
     toJoin: withOptions((c, given) => signIn.optionsToJoin(given, c)),
 
     toAdd: withOptions(async (c) => {
-      const { memberID, account, session } = await memberOf(c);
+      const { memberID, account, session } = await memberOfPage(c);
       const [members, [shown], present] = await Promise.all([
         store.listMembers({ account }),
         sessions.show([session.access]),
@@ -87,7 +81,7 @@ export const createPasskeyAnswers = ({
     }),
 
     add: async (c: Context, exchange: Exchange, given: Given): Promise<Response> => {
-      const { memberID, account, by } = await memberOf(c);
+      const { memberID, account, by } = await memberOfPage(c);
       const { passkey, challenge } = await passkeys.read(c, purposeOf(memberID), given);
       additions.take(memberID);
       await store.addPasskey({ account, memberID, passkey, challenge, by, time: now() });
@@ -95,18 +89,22 @@ export const createPasskeyAnswers = ({
     },
 
     remove: async (c: Context, exchange: Exchange, { passkeyID }: Given): Promise<Response> => {
-      const { memberID, account, by } = await memberOf(c);
+      const { memberID, account, by } = await memberOfPage(c);
       if (typeof passkeyID !== 'string') throw new Refusal('missing_field', { field: 'passkeyID' });
       await store.removePasskey({ account, memberID, passkeyID, by, time: now() });
       return jsonAnswer(exchange, { passkeyID, status: '200' });
     },
 
-    /** The member's passkeys; null for a session that a token began, which is no error. */
+    /** The member's passkeys, and whether there is a password; null for a session that a token began, which is no error. */
     list: async (c: Context, exchange: Exchange): Promise<Response> => {
       const session = await sessionOfPage(c, await sessions.ofBrowser(c));
-      const member = await sessions.memberOf(session);
-      const listed = member && (await store.listPasskeys(member));
-      return jsonAnswer(exchange, { passkeys: listed?.map(passkeyAnswer) ?? null, status: '200' });
+      const own = await sessions.memberOf(session);
+      const members = own ? await store.listMembers(session.access) : [];
+      const member = members.find(({ memberID }) => memberID === own?.memberID);
+      if (!member) return jsonAnswer(exchange, { passkeys: null, status: '200' });
+      const passkeys = (await store.listPasskeys(member)).map(passkeyAnswer);
+      const { emailaddress: memberEmailaddress, hasPassword } = member;
+      return jsonAnswer(exchange, { passkeys, memberEmailaddress, hasPassword, status: '200' });
     },
   };
 };

@@ -13,6 +13,7 @@ afterAll(() => scene.close());
 /** No operation does these, except the last ones of refused requests, whose entries refused.test.ts looks at. */
 const others = [
   'joinMember',
+  'changePassword',
   'addPasskey',
   'removePasskey',
   'deleteAccount',

@@ -52,6 +52,7 @@ const recordings = {
     ...tokens.map((tokenID): Entry => ({ action: 'revokeToken', subject: { tokenID } })),
     ...shareLinks.map((shareID): Entry => ({ action: 'revokeShareLink', subject: { shareID } })),
   ],
+  changePassword: ({ memberID }) => [{ subject: { memberID } }],
   addPasskey: ({ memberID, passkey: { passkeyID } }) => [{ subject: { memberID, passkeyID } }],
   removePasskey: ({ memberID, passkeyID }) => [{ subject: { memberID, passkeyID } }],
   createShareLink: ({ shareID }) => [{ subject: { shareID } }],

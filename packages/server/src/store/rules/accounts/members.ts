@@ -33,6 +33,13 @@ export const noInvitation = (): Refusal =>
     message: `the invitation is not valid: it works once, for ${limits.invitationDays} days, and only the last one does; ask an owner for another one, or run firsthand login-link on the server`,
   });
 
+/** The refusal of a sign-in whose password was changed after it was compared. */
+export const changedPassword = (): Refusal =>
+  new Refusal('invalid_token', {
+    field: 'password',
+    message: 'the password was changed meanwhile: sign in with the new one',
+  });
+
 /** How long a member is known by a network, and by how many. */
 export const knownNetworkMilliseconds = 30 * 86_400_000;
 export const maxKnownNetworks = 20;

@@ -26,8 +26,7 @@ export const unknownPasskey = (): Refusal =>
 export const lastWay = (): Refusal =>
   new Refusal('invalid_field', {
     field: 'passkeyID',
-    message:
-      '`passkeyID` is your only way to sign in: add another passkey first, or ask an owner for a new invitation to choose a password',
+    message: '`passkeyID` is your only way to sign in: add another passkey or set a password first',
   });
 
 /** The one refusal of every answer that signs nobody in: it does not say whether there is such a passkey. */
