@@ -1,5 +1,6 @@
 /** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createCommitMeasures, type StoreMeasures } from '../measures.ts';
 import type { UpdateBackup } from '../scheduled-backups.ts';
@@ -36,13 +37,20 @@ const storedBytesOf = (db: Connection): number => {
   return pragma('page_count') * pragma('page_size');
 };
 
+/** The room that a process without root's rights may use on the disk of the file. */
+const freeBytesOf = (db: Connection): number | undefined => {
+  if (db.memory) return undefined;
+  const { bavail, bsize } = statfsSync(dirname(db.name));
+  return bavail * bsize;
+};
+
 /** Builds a Store from its write and read functions and the connection that looks up tokens. */
 const assemble = (parts: {
   write: Ask;
   read: Ask;
   access: Connection;
   listeners: Set<() => void>;
-  measure?: () => Omit<StoreMeasures, 'storedBytes'>;
+  measure?: () => Omit<StoreMeasures, 'storedBytes' | 'freeBytes'>;
   close: () => Promise<void>;
 }): Store => {
   const { findAccess, wasMade } = createAccess(parts.access);
@@ -70,6 +78,7 @@ const assemble = (parts: {
     measure: async () => ({
       ...(parts.measure?.() ?? { waitingBytes: 0, waitingCalls: 0 }),
       storedBytes: storedBytesOf(parts.access),
+      freeBytes: freeBytesOf(parts.access),
     }),
     close: parts.close,
   };
