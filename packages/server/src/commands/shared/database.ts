@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type Caller, commandLine } from '../../http/access/caller.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
-import { WrongUsage } from './command-errors.ts';
+import { WrongUsage, withCause } from './command-errors.ts';
 import { addSettings, jsonFlag, settingsOf } from './flags.ts';
 
 /** The options of every command with `addDatabase`, by the names that Commander gives them. */
@@ -35,6 +35,8 @@ export const withStore = async <Result>(
   });
   try {
     return await work(store);
+  } catch (error) {
+    throw withCause(error, databaseURL);
   } finally {
     await store.close();
   }
