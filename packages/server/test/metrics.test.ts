@@ -95,6 +95,11 @@ describe('metrics', () => {
     expect(numberOf('firsthand_events_kept_total')).toBe(3);
     expect(numberOf('firsthand_events_duplicate_total')).toBe(2);
     expect(numberOf('firsthand_refused_total', { code: 'invalid_field' })).toBe(2);
+    // A series that begins with its first refusal shows no increase.
+    expect(samples.filter(({ name }) => name === 'firsthand_refused_total').map(({ labels }) => labels.code)).toEqual(
+      Object.keys(errors),
+    );
+    expect(numberOf('firsthand_refused_total', { code: 'internal' })).toBe(0);
     expect(numberOf('firsthand_requests_total', { operation: 'logEvent', status: '200' })).toBe(2);
     expect(numberOf('firsthand_requests_total', { operation: 'logEvent', status: '400' })).toBe(1);
     expect(numberOf('firsthand_requests_total', { operation: 'unknown', status: '404' })).toBe(1);
@@ -109,6 +114,7 @@ describe('metrics', () => {
       numberOf('firsthand_commit_duration_seconds_count'),
     );
     expect(numberOf('firsthand_store_bytes')).toBeGreaterThan(100_000);
+    expect(numberOf('firsthand_disk_free_bytes')).toBeGreaterThan(0);
     expect(numberOf('firsthand_queue_bytes')).toBe(0);
     expect(numberOf('firsthand_queue_calls')).toBe(0);
     expect(numberOf('firsthand_requests_under_way')).toBe(1);
@@ -192,7 +198,7 @@ describe('metrics', () => {
   });
 
   it('have the age of the newest backup, if there is one', async () => {
-    const store = { measure: async () => ({ waitingBytes: 1, waitingCalls: 2, storedBytes: 3 }) };
+    const store = { measure: async () => ({ waitingBytes: 1, waitingCalls: 2, storedBytes: 3, freeBytes: 4 }) };
     const read = createMetrics({ store, traffic: createTraffic(), newestBackup: () => 5_000, now: () => 12_000 });
     const { samples } = parse(await read());
     for (const [name, value] of [
@@ -200,6 +206,7 @@ describe('metrics', () => {
       ['queue_bytes', 1],
       ['queue_calls', 2],
       ['store_bytes', 3],
+      ['disk_free_bytes', 4],
     ] as const) {
       expect(samples).toContainEqual({ name: `firsthand_${name}`, labels: {}, value });
     }

@@ -97,7 +97,8 @@ export const runCommand = async (args: readonly string[]): Promise<void> => {
     });
   } catch (error) {
     // Commander has written its message itself.
-    if (!(error instanceof CommanderError)) printComplaint(`firsthand: ${explain(error)}`);
+    // Each line has the prefix, so that it can be found among the lines of systemd.
+    if (!(error instanceof CommanderError)) printComplaint(explain(error).replace(/^/gm, 'firsthand: '));
     process.exitCode = exitCodeOf(error);
   }
 };

@@ -229,6 +229,15 @@ const setUp = async (options: Options, givenFile: string): Promise<void> => {
   const presentSettings = present === undefined ? {} : parseEnvironmentFile(present, file);
   const answers = await ask(options, presentSettings.CONSOLE_ORIGIN);
   const { site, email, consoleOrigin, webServer } = answers;
+  if (
+    consoleOrigin !== undefined &&
+    URL.canParse(consoleOrigin) &&
+    new URL(consoleOrigin).host === new URL(site).host
+  ) {
+    throw new WrongUsage(
+      `--console-origin must be on a host that serves nothing else, such as https://firsthand.${new URL(site).hostname.replace(/^www\./, '')}; not the site itself`,
+    );
+  }
   const text = environmentText(present, options, answers);
   const variables = parseEnvironmentFile(text, file);
   // Throws before anything is written.
@@ -275,7 +284,7 @@ const setUp = async (options: Options, givenFile: string): Promise<void> => {
       'systemctl enable firsthand',
       'systemctl restart firsthand',
     ]),
-    ...proxyLines(snippets, webServer, consoleOrigin),
+    ...proxyLines(snippets, webServer, consoleOrigin, basePath),
     ...signInLines(email, invitation, { consoleOrigin, port, basePath }),
     ...(created === undefined
       ? []
@@ -311,8 +320,9 @@ const proxyLines = (
   snippets: readonly Snippet[],
   webServer: WebServer | undefined,
   consoleOrigin: string | undefined,
+  basePath: string,
 ): string[] => {
-  if (webServer === undefined) return ['', '2. Pass the path on: /docs/own-domain of the server shows how'];
+  if (webServer === undefined) return ['', `2. Pass the path on: ${basePath}docs/own-domain of the server shows how`];
   const dns =
     consoleOrigin === undefined
       ? []

@@ -248,6 +248,12 @@ it.each(['BACKUP_EVERY', 'BACKUP_KEEP'])(
   },
 );
 
+it('suggests a misspelled variable in place of the one that is missing', () => {
+  expect(() => readConfig({ BACKUP_KEEP: '3', BACKUP_DRI: '/srv/backups' })).toThrow(
+    /^BACKUP_KEEP has no effect without BACKUP_DIR .*\nBACKUP_DRI is not a setting and is ignored. Did you mean BACKUP_DIR\?$/,
+  );
+});
+
 it.each(['GEO_FILE', 'GEO_HEADER'])('refuses %s without GEO, because no event would get a country', (variable) => {
   expect(() => readConfig({ [variable]: 'x', TRUST_PROXY: '::1' })).toThrow(
     new BadConfiguration(`${variable} has no effect without GEO (or --geo): set both, or neither`),

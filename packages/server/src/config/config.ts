@@ -421,7 +421,8 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>, fl
   }
   const config = readSettings(Object.keys(settings) as SettingName[], env, flags);
   const ineffective = findIneffective(env, flags);
-  if (ineffective.length > 0) throw new BadConfiguration(ineffective.join('\n'));
+  // The setting that another one needs may be there, but misspelled.
+  if (ineffective.length > 0) throw new BadConfiguration([...ineffective, ...findMisspelledSettings(env)].join('\n'));
   if (config.backupDir !== undefined && !/^sqlite:(?!:memory:$)/.test(config.databaseURL)) {
     throw new BadConfiguration(
       'BACKUP_DIR (or --backup-dir) is for a SQLite file, and DATABASE_URL names none; copy a PostgreSQL database with pg_dump or pg_basebackup',

@@ -1,5 +1,5 @@
 /** Counts of what the server is asked and answers, for /metrics. Plain numbers: nothing is made of them until somebody reads them. */
-import type { ErrorCode } from '@firsthand/contract/errors';
+import { type ErrorCode, errors } from '@firsthand/contract/errors';
 import { createDistribution, type Distribution } from '../shared/distribution.ts';
 
 const secondBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -13,7 +13,8 @@ interface OperationTraffic {
 
 export const createTraffic = () => {
   const operations = new Map<string, OperationTraffic>();
-  const refused = new Map<ErrorCode, number>();
+  // From 0 on: Prometheus sees no increase in a series that begins with its first refusal.
+  const refused = new Map(Object.keys(errors).map((code) => [code as ErrorCode, 0]));
   const numbers = { kept: 0, duplicates: 0, underWay: 0, streams: 0 };
   return {
     operations: operations as ReadonlyMap<string, OperationTraffic>,

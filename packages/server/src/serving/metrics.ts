@@ -128,6 +128,12 @@ export const createMetrics = ({ store, traffic, newestBackup, reports, now = Dat
       ofStore((measures) => [{ value: read(measures) }]),
     );
   addOfStore('firsthand_store_bytes', 'Size of the database.', ({ storedBytes }) => storedBytes);
+  add(
+    'gauge',
+    'firsthand_disk_free_bytes',
+    'Room on the disk of a SQLite file.',
+    ofStore(({ freeBytes }) => (freeBytes === undefined ? [] : [{ value: freeBytes }])),
+  );
   addOfStore('firsthand_queue_bytes', 'Memory of the calls that wait for the store.', (found) => found.waitingBytes);
   addOfStore('firsthand_queue_calls', 'Calls that wait for the store.', (found) => found.waitingCalls);
   for (const [name, help, which] of [

@@ -84,7 +84,13 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   // It may reject before it is awaited, or never be awaited.
   application.catch(() => {});
   const store = await opening;
-  if (newFile !== undefined) log.info({ file: newFile }, 'created a new, empty database: there was none at this path');
+  if (newFile !== undefined) {
+    // A warning, because DATABASE_URL may name the wrong file. The demo's is new at most first starts.
+    log[options.demo ? 'info' : 'warn'](
+      { file: newFile },
+      'created a new, empty database: there was none at this path',
+    );
+  }
   try {
     return await serveStore(store);
   } catch (error) {

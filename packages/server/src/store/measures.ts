@@ -28,6 +28,8 @@ export interface StoreMeasures {
   readonly waitingCalls: number;
   /** The size of the database on the disk, its write-ahead log included. */
   readonly storedBytes: number;
+  /** The room that is left on the disk of the database. Only of a SQLite file. */
+  readonly freeBytes?: number | undefined;
   /** Only of a SQLite file that is served, and of PostgreSQL. */
   readonly commits?: CommitMeasures | undefined;
 }

@@ -17,7 +17,7 @@ export interface StoreOptions {
   readonly role: 'server' | 'beside';
   /** Whether a command creates a missing database; a server always does. */
   readonly create?: boolean;
-  /** The backup of a SQLite file that is made before its schema changes. */
+  /** The backup of a SQLite file that a server makes before it changes the schema. */
   readonly updateBackup?: UpdateBackup | undefined;
   /** Called when the state of the disk is unknown: send no more responses and end the process. */
   readonly onFatal: (error: Error) => void;
@@ -55,7 +55,7 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
   if (sqlite === ':memory:') return openMemoryStore(arrangement);
   const path = resolve(sqlite);
   return role === 'beside'
-    ? openBeside(path, { create, arrangement, updateBackup })
+    ? openBeside(path, { create, arrangement })
     : openServing({ path, arrangement }, onFatal, updateBackup);
 };
 

@@ -1,8 +1,9 @@
 import { utimesSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { examineTracker } from '../../src/commands/doctor.ts';
 import { archivingFinding } from '../../src/store/postgres/doctor/doctor.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { firsthand, firsthandJSON, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
@@ -88,4 +89,46 @@ it('doctor says when the tracker was built', () => {
   // npm packs every file with a time in 1985.
   utimesSync(`${folder}tracker.js`, new Date(0), new Date('1985-10-26T08:15:00Z'));
   expect(examineTracker(folder)).toEqual({ ...found, detail: 'built' });
+});
+
+it('doctor wants a server where a unit is enabled, and a folder of reports that can be written', async () => {
+  const { path, env } = temporaryDatabase();
+  await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const programs = temporaryFolder();
+  const examine = async (more: Record<string, string>, ...args: string[]) => {
+    const { stdout } = await firsthand(['doctor', '--json', ...args], { ...env, PATH: programs, ...more });
+    const { finding } = JSON.parse(stdout) as { finding: { name: string; ok: boolean; detail: string }[] };
+    return Object.fromEntries(finding.map(({ name, ...rest }) => [name, rest]));
+  };
+  expect((await examine({})).server).toEqual({ ok: true, detail: 'not running' });
+  writeFileSync(join(programs, 'systemctl'), '#!/bin/sh\n[ "$*" = "is-enabled --quiet firsthand" ]\n', { mode: 0o700 });
+  expect((await examine({})).server).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/^not running, although/),
+  });
+  // A database beside the service's, as in a restore drill.
+  expect((await examine({}, '--database-url', `sqlite:${path}`)).server).toMatchObject({ ok: true });
+
+  const folder = join(path, 'reports');
+  expect((await examine({ REPORTS_DIR: join(programs, 'new') })).reports).toMatchObject({ ok: true });
+  expect((await examine({ REPORTS_DIR: folder })).reports).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining(`may not write to ${folder} (REPORTS_DIR)`),
+  });
+});
+
+it('doctor counts the tokens of programs, not those of sessions and members', async () => {
+  const { path, env } = temporaryDatabase();
+  await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const tokens = async () => {
+    const { stdout } = await firsthand(['doctor', '--json'], env);
+    const { finding } = JSON.parse(stdout) as { finding: { name: string; detail: string }[] };
+    return finding.find(({ name }) => name === 'accounts')?.detail;
+  };
+  expect(await tokens()).toBe('1, with 1 live server tokens');
+  const change = (sql: string) => new Database(path).exec(`UPDATE token SET ${sql}`).close();
+  for (const sql of ['session = 1', "session = 0, memberID = 'ann'", 'memberID = NULL, expiresTime = 1']) {
+    change(sql);
+    expect(await tokens()).toBe('1, with 0 live server tokens');
+  }
 });

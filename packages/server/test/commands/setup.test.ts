@@ -139,6 +139,10 @@ it.each([
     ['--site', site, '--email', email, '--console-origin', 'tea.example'],
     /CONSOLE_ORIGIN .* must be an origin with https/,
   ],
+  [
+    ['--site', site, '--email', email, '--console-origin', site],
+    /--console-origin must be on a host that serves nothing else, such as https:\/\/firsthand\.tea\.example; not the site itself/,
+  ],
 ])('writes nothing with %j', async (given, message) => {
   const folder = temporaryFolder();
   const { code, stderr } = await firsthand([...placesIn(folder).args, ...given]);

@@ -35,7 +35,9 @@ describe('a command that is given wrongly says so in a line, without a stack, an
 it('names a variable that was given wrongly', async () => {
   const { code, stderr } = await firsthand(['serve'], { RETENTION_DAYS: 'never', LOG_LEVEL: 'loud' });
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^firsthand: RETENTION_DAYS \(or --retention-days\) must be .*\nLOG_LEVEL .*must be .*\n$/);
+  expect(stderr).toMatch(
+    /^firsthand: RETENTION_DAYS \(or --retention-days\) must be .*\nfirsthand: LOG_LEVEL .*must be .*\n$/,
+  );
 });
 
 it('does not ignore WORKERS, which was removed', async () => {

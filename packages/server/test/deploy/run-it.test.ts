@@ -36,6 +36,8 @@ case "$*" in
   'start firsthand') start ;;
   'stop firsthand') stop ;;
   'restart firsthand') stop; start ;;
+  'is-active firsthand') if [ -f /run/firsthand.pid ]; then echo active; else echo inactive; exit 3; fi ;;
+  'is-enabled --quiet firsthand') ;;
   'try-restart firsthand') [ ! -f /run/firsthand.pid ] || { stop; start; } ;;
   'reload caddy') test -f /etc/caddy/Caddyfile ;;
   *) echo "systemctl $*: not in this test" >&2; exit 1 ;;
@@ -79,19 +81,34 @@ const blocks = ['install-debian.md', 'run-it.md', 'upgrade.md'].flatMap((guide) 
     .map(({ code }) => code),
 );
 
+/** Run before a block that holds this. */
+const before: Readonly<Record<string, string>> = {
+  // A wrong setting stops the start, and a line of systemd follows.
+  "grep '^firsthand: '": `systemctl stop firsthand; echo PORT=none >> /etc/firsthand.env; systemctl start firsthand
+    until grep -q '^firsthand: ' /run/firsthand.log; do sleep 0.1; done
+    echo 'firsthand.service: Failed with result' >> /run/firsthand.log; echo == cause\n`,
+  // Another machine, with the copies that root has fetched.
+  'chown -R firsthand': `systemctl stop firsthand; mv /var/lib/firsthand/backups /run/copies; rm -r /var/lib/firsthand
+    install -d -o firsthand -g firsthand -m 700 /var/lib/firsthand; mv /run/copies /var/lib/firsthand/backups
+    chown -R root:root /var/lib/firsthand/backups; sed -i /^CONSOLE_ORIGIN/d /etc/firsthand.env; echo == lost\n`,
+};
+
 /** What a reader does after a block that holds this. The server has begun a backup of its own, which must not hold what follows. */
 const between: Readonly<Record<string, string>> = {
   'firsthand event list\n': `echo == doctor; firsthand doctor || true; echo == examined
     stat -c '%U %G %a %n' /etc/firsthand.env /var/lib/firsthand /var/lib/firsthand/firsthand.db
     until grep -q 'a backup was made' /run/firsthand.log; do sleep 0.1; done\n`,
   'systemctl restart firsthand\n': 'ready\n',
+  "grep '^firsthand: '": `echo == corrected; sed -i /^PORT=none/d /etc/firsthand.env; rm /run/firsthand.pid
+    systemctl start firsthand; ready\n`,
   'firsthand backup\n': `firsthand event log --name 'After the backup' --user the-first-visitor
     echo == seen; firsthand event list; echo == copied\n`,
   'firsthand restore "$newest"\n': 'ready; echo == restored; firsthand event list; echo == read\n',
+  '@shop.example\nsystemctl restart firsthand\n': 'echo == recovered; firsthand event list; echo == found\n',
   'apt-get install -y "$PACKAGE"\n': `firsthand --version; dpkg-query -W -f '== version \${Version}\\n' firsthand
-    [ ! -f /run/firsthand.pid ] || { ready; echo == upgraded; firsthand event list; echo == continues; }
+    [ ! -f /run/firsthand.pid ] || { echo == upgraded; curl -fsS -o /dev/null http://127.0.0.1:3000/s/readyz; firsthand event list; echo == continues; }
     export PACKAGE=$LATER_PACKAGE\n`,
-  "'before the update of the database'": `BACKUP=$(ls -t /var/lib/firsthand/backups/*.db | head -n 1)
+  '/before the update of the database/p': `BACKUP=$(ls -t /var/lib/firsthand/backups/*.db | head -n 1)
     firsthand event log --name 'After the upgrade' --user the-first-visitor\n`,
   'firsthand restore "$BACKUP"\n': `ready; echo == back; firsthand event list; dpkg-query -W -f '== version \${Version}\\n' firsthand
     grep -c METRICS_PORT=9464 /etc/firsthand.env
@@ -118,8 +135,9 @@ describe('the guides for operators', () => {
     // The token that was printed.
     const token = `$(grep -o 'server_[^ ]*' ${folder}/printed | head -n 1)`;
     const script = blocks.map((code) => {
+      const earlier = Object.entries(before).flatMap(([held, then]) => (code.includes(held) ? then : []));
       const more = Object.entries(between).flatMap(([held, then]) => (code.includes(held) ? then : []));
-      return code.replaceAll('server_…', token) + more.join('');
+      return earlier.join('') + code.replaceAll('server_…', token) + more.join('');
     });
     const given = `PACKAGE=${packages[0]} EARLIER_PACKAGE=${packages[0]} LATER_PACKAGE=${packages[1]}\n`;
     writeFileSync(join(folder, 'outside'), outside(folder));
@@ -144,7 +162,7 @@ describe('the guides for operators', () => {
     expect(printed).toMatch(/In the block of shop\.example:\n[\s\S]*\/s\//);
     expect(printed).toMatch(/src="https:\/\/shop\.example\/s\/main\.[^"]*js" data-token="browser_/);
     const links = [...printed.matchAll(/^https:\/\/firsthand\.shop\.example\/s\/console\/join#code=(\S+)$/gm)];
-    expect(new Set(links.map(([, code]) => code)).size).toBe(2);
+    expect(new Set(links.map(([, code]) => code)).size).toBe(3);
     expect(printed).toMatch(/^200$/m);
     expect(part('firsthand event list', '== doctor') || printed).toMatch(
       /1000000 Signed up +the-first-visitor +anonymous/,
@@ -159,11 +177,24 @@ describe('the guides for operators', () => {
     expect(faults).toBeNull();
   });
 
+  it('finds what stopped a start among the lines of the log', () => {
+    const [line, ...others] = part('== cause', '== corrected').trim().split('\n');
+    expect(line).toMatch(/^firsthand: PORT \(or --port\) must be a whole number/);
+    expect(others).toEqual([]);
+  });
+
   it('restores what there was when the backup was made: beside the database, and in its place', () => {
     expect(part('== seen', '== copied')).toMatch(/After the backup/);
     expect(part('drill/firsthand.db is now the backup', '/firsthand.db is now the backup')).toMatch(/ shop\.example /);
     expect(part('== restored', '== read')).toMatch(/Signed up/);
     expect(part('== restored', '== read')).not.toMatch(/After the backup/);
+  });
+
+  it('restores a copy on another machine, and sets it up again', () => {
+    expect(part('== lost', '== recovered')).toMatch(/is now the backup/);
+    expect(part('== lost', '== recovered')).toMatch(/^200$/m);
+    expect(part('== lost', '== recovered')).toMatch(/^https:\/\/firsthand\.shop\.example\/s\/console\/join#code=/m);
+    expect(part('== recovered', '== found')).toMatch(/Signed up/);
   });
 
   it('upgrades a running service in one line, and goes back, with settings and data', () => {
@@ -185,7 +216,7 @@ describe('the guides for operators', () => {
       }
     }
     const line = blocksOf('run-it.md').find(({ code }) => code.startsWith('30 6 '))?.code ?? '';
-    await start('sh', ['-c', line.replace('30 6 * * * backup', '')], {}, home).ended;
+    await start('sh', ['-c', line.replace('30 6 * * * firsthand-copies', '')], {}, home).ended;
     const left = readdirSync(join(home, 'firsthand'));
     expect(left.filter((name) => name.endsWith('.db')).map((name) => name.slice(29, 31))).toEqual([
       '13',

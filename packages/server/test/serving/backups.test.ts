@@ -40,7 +40,7 @@ it.each(['BACKUP_DIR', 'REPORTS_DIR'])(
   },
 );
 
-it('a server announces that it has created a database, and no later start does', async () => {
+it('a server warns that it has created a database, and no later start does', async () => {
   const { env } = temporaryDatabase();
   const start = async () => {
     const lines: string[] = [];
@@ -50,7 +50,7 @@ it('a server announces that it has created a database, and no later start does',
     return lines.filter((line) => line.includes('created a new, empty database'));
   };
   const file = env.DATABASE_URL.slice('sqlite:'.length);
-  expect((await start()).map((line) => JSON.parse(line).file)).toEqual([file]);
+  expect((await start()).map((line) => JSON.parse(line))).toMatchObject([{ level: 40, file }]);
   expect(await start()).toEqual([]);
 });
 

@@ -1,8 +1,9 @@
+import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
 import { afterEach, expect, it, vi } from 'vitest';
 import { BadConfiguration } from '../../config/config.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import { exitCodeOf, explain, WrongUsage } from './command-errors.ts';
+import { exitCodeOf, explain, WrongUsage, withCause } from './command-errors.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -28,6 +29,27 @@ it('says what went wrong, and the field unless that is said', () => {
   expect(explain(new Refusal('unknown_token', { field: 'tokenID', message: 'no such tokenID' }))).toBe(
     'no such tokenID',
   );
+});
+
+it('names the user who may not use a file', () => {
+  const cause = Object.assign(new Error('EACCES: permission denied, open /x'), { code: 'EACCES' });
+  const { username } = userInfo();
+  expect(explain(cause)).toBe(`${cause.message} (this command runs as user ${username})`);
+  expect(explain(new Error('/x cannot be made', { cause }))).toBe(
+    `/x cannot be made (this command runs as user ${username})`,
+  );
+});
+
+it.each([
+  ['sqlite:/srv/x.db', 'SQLITE_FULL', 'database or disk is full', 'no room on the disk of /srv/x.db'],
+  ['sqlite:/srv/x.db', 'SQLITE_BUSY', 'database is locked', '/srv/x.db cannot be written to now: database is locked'],
+  ['postgres://u:secret@db/x', '53100', 'disk full', 'PostgreSQL has no room: disk full'],
+  ['postgres://u:secret@db/x', 'ECONNREFUSED', '', 'PostgreSQL does not answer: ECONNREFUSED'],
+])('gives the cause of a failed write to %s with %s', (databaseURL, code, text, message) => {
+  const cause = Object.assign(new Error(text), { code });
+  expect(withCause(new Refusal('not_kept', { cause }), databaseURL)).toMatchObject({ message });
+  const other = new Refusal('unknown_token');
+  expect(withCause(other, databaseURL)).toBe(other);
 });
 
 it('says where in the program to those who ask', () => {

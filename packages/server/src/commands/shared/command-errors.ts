@@ -1,4 +1,5 @@
 /** The exit codes and messages of commands that fail. */
+import { userInfo } from 'node:os';
 import { CommanderError } from 'commander';
 
 /** The flags or variables of a command are invalid. */
@@ -12,10 +13,45 @@ export const exitCodeOf = (error: unknown): number => {
   return error instanceof Error && ['WrongUsage', 'BadConfiguration'].includes(error.name) ? 2 : 1;
 };
 
+type Caused = Error & { readonly code?: unknown; readonly cause?: unknown };
+
+/** Whether the error, or what it was thrown for, is that this user may not use a file. */
+const isForbidden = (error: unknown): boolean =>
+  error instanceof Error &&
+  (['EACCES', 'EPERM'].includes(String((error as Caused).code)) || isForbidden((error as Caused).cause));
+
+const userName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user without a name.
+    return String(process.getuid?.());
+  }
+};
+
 /** The message of an error for the user of a command; with the environment variable DEBUG, its stack. */
 export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   if (process.env.DEBUG) return error.stack ?? error.message;
   const { message, field } = error as Error & { field?: unknown };
-  return typeof field === 'string' && !message.includes(field) ? `${field}: ${message}` : message;
+  const text = typeof field === 'string' && !message.includes(field) ? `${field}: ${message}` : message;
+  return isForbidden(error) ? `${text} (this command runs as user ${userName()})` : text;
+};
+
+/**
+ * The error for the user of a command that works on the database itself. A server's response has no cause, because clients read it; on
+ * the command line the cause is what helps.
+ */
+export const withCause = (error: unknown, databaseURL: string): unknown => {
+  const { name, code, cause } = error as Caused;
+  if (name !== 'Refusal' || code !== 'not_kept') return error;
+  const file = /^sqlite:(.+)$/.exec(databaseURL)?.[1];
+  const reason = cause instanceof Error ? `: ${cause.message || String((cause as Caused).code)}` : '';
+  const causeCode = String((cause as Caused | undefined)?.code ?? '');
+  if (file === undefined) {
+    const isFull = causeCode.startsWith('53');
+    return new Error(isFull ? `PostgreSQL has no room${reason}` : `PostgreSQL does not answer${reason}`, { cause });
+  }
+  const isFull = /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(causeCode);
+  return new Error(isFull ? `no room on the disk of ${file}` : `${file} cannot be written to now${reason}`, { cause });
 };

@@ -2,9 +2,8 @@
 import type { Command } from 'commander';
 import { type Caller, commandLine } from '../../http/access/caller.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
-import { WrongUsage } from './command-errors.ts';
+import { WrongUsage, withCause } from './command-errors.ts';
 import { addSettings, jsonFlag, settingsOf } from './flags.ts';
-import { printComplaint } from './printing.ts';
 
 /** The options of every command with `addDatabase`, by the names that Commander gives them. */
 export type DatabaseOptions = { readonly databaseUrl?: string; readonly json?: boolean };
@@ -30,15 +29,14 @@ export const withStore = async <Result>(
     databaseURL,
     role: 'beside',
     create,
-    updateBackup: {
-      onMade: ({ file }) => printComplaint(`made the backup ${file} before this version changes the database`),
-    },
     onFatal: (error) => {
       throw error;
     },
   });
   try {
     return await work(store);
+  } catch (error) {
+    throw withCause(error, databaseURL);
   } finally {
     await store.close();
   }

@@ -1,5 +1,6 @@
 /** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createCommitMeasures, type StoreMeasures } from '../measures.ts';
 import type { UpdateBackup } from '../scheduled-backups.ts';
@@ -12,7 +13,7 @@ import { type Connection, openConnection } from './database/connection.ts';
 import { createFileRoom } from './database/disk-space.ts';
 import { ensureFile } from './database/file.ts';
 import { prepareLazily } from './database/lazy-statements.ts';
-import { takeLock, tryLock } from './database/lock.ts';
+import { takeLock } from './database/lock.ts';
 import { openMemory } from './database/memory.ts';
 import { migrate, newestMigration } from './database/migrate.ts';
 import { backUpBeforeUpdate } from './database/update-backup.ts';
@@ -36,13 +37,20 @@ const storedBytesOf = (db: Connection): number => {
   return pragma('page_count') * pragma('page_size');
 };
 
+/** The room that a process without root's rights may use on the disk of the file. */
+const freeBytesOf = (db: Connection): number | undefined => {
+  if (db.memory) return undefined;
+  const { bavail, bsize } = statfsSync(dirname(db.name));
+  return bavail * bsize;
+};
+
 /** Builds a Store from its write and read functions and the connection that looks up tokens. */
 const assemble = (parts: {
   write: Ask;
   read: Ask;
   access: Connection;
   listeners: Set<() => void>;
-  measure?: () => Omit<StoreMeasures, 'storedBytes'>;
+  measure?: () => Omit<StoreMeasures, 'storedBytes' | 'freeBytes'>;
   close: () => Promise<void>;
 }): Store => {
   const { findAccess, wasMade } = createAccess(parts.access);
@@ -70,6 +78,7 @@ const assemble = (parts: {
     measure: async () => ({
       ...(parts.measure?.() ?? { waitingBytes: 0, waitingCalls: 0 }),
       storedBytes: storedBytesOf(parts.access),
+      freeBytes: freeBytesOf(parts.access),
     }),
     close: parts.close,
   };
@@ -123,15 +132,12 @@ export const openMemoryStore = (arrangement?: Arrangement): Store =>
 
 /**
  * Opens a database beside a server that may be running: takes no lock. For accounts, tokens, refused requests and reads. Only with
- * `create` a missing database is created: a mistyped path must not look like an empty database.
+ * `create` a missing database is created: a mistyped path must not look like an empty database. An older schema stays as it is: the
+ * server's log names the backup that it makes before an update, and a command's output is soon lost.
  */
 export const openBeside = (
   path: string,
-  {
-    create,
-    arrangement,
-    updateBackup,
-  }: { create: boolean; arrangement?: Arrangement | undefined; updateBackup?: UpdateBackup | undefined },
+  { create, arrangement }: { create: boolean; arrangement?: Arrangement | undefined },
 ): Store => {
   if (!create && !existsSync(path)) {
     throw new StoreUnusable(`there is no database at ${path}: firsthand serve or firsthand account create makes one`);
@@ -139,30 +145,15 @@ export const openBeside = (
   ensureFile(path);
   const db = openConnection(path, 'write');
   try {
-    if (db.pragma('user_version', { simple: true }) !== newestMigration()) migrateUnserved(db, path, updateBackup);
+    if (db.pragma('user_version', { simple: true }) !== newestMigration()) {
+      throw new StoreUnusable(
+        `${path} has an older schema: start the server with this version of Firsthand first, which makes a backup and updates it`,
+      );
+    }
     return onThisThread(db, arrangement, 0);
   } catch (error) {
     db.close();
     throw error;
-  }
-};
-
-/** Migrates under the lock: a running server knows only the schema that it found at its start. */
-const migrateUnserved = (db: Connection, path: string, updateBackup: UpdateBackup | undefined): void => {
-  const unlock = tryLock(path);
-  if (!unlock) {
-    throw new StoreUnusable(
-      `${path} has an older schema, and a server runs on it: restart the server with this version of Firsthand first`,
-    );
-  }
-  try {
-    backUpBeforeUpdate(path, updateBackup);
-    migrate(db, path);
-    // As a server does at its start: otherwise the next reader would index millions of events in memory.
-    const engine = createWriteEngine(db);
-    while (engine.catchUp());
-  } finally {
-    unlock();
   }
 };
 

@@ -20,7 +20,8 @@ import { examineCluster } from './cluster-findings.ts';
 const examineRows = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
   const counts = await db.one<Record<'accounts' | 'tokens', number>>(`
     SELECT (SELECT count(*) FROM account) AS accounts,
-      (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL) AS tokens`);
+      (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL AND "memberID" IS NULL AND NOT session
+        AND coalesce("expiresTime" > ${Date.now()}, true)) AS tokens`);
   const position = await db.one<{ day: number }>('SELECT max(day) AS day FROM account_position');
   const open = await db.one<{ erasures: number }>('SELECT count(*) AS erasures FROM erasure WHERE NOT complete');
   const refused = await db.one<Record<'listed' | 'evicted', number>>(

@@ -1,9 +1,9 @@
 /** When `firsthand backup` last copied a database: the modification time of a file beside it. For `firsthand doctor`. */
-import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { dayMilliseconds } from '../../../shared/time.ts';
 import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
-import { openBackupFolder } from './backup-folder.ts';
+import { isBackupName, openBackupFolder } from './backup-folder.ts';
 import { give, ownerAmong } from './owner.ts';
 
 /** The age from which a person should check the backups of a database that was backed up before. */
@@ -21,12 +21,21 @@ export const markBackup = (path: string, target: string): void => {
   }
 };
 
-export const examineBackup = (path: string): Finding => {
+export const examineBackup = (path: string, { backupDir }: ExamineOptions): Finding => {
   const mark = statSync(markOf(path), { throwIfNoEntry: false });
-  if (!mark)
-    return { name: 'backup', ok: false, detail: 'there is none: set BACKUP_DIR, or run firsthand backup <file>' };
+  if (!mark) {
+    const advice = `${backupDir === undefined ? 'set BACKUP_DIR, or ' : ''}run firsthand backup <file>`;
+    return { name: 'backup', ok: false, detail: `there is none: ${advice}` };
+  }
   const days = (Date.now() - mark.mtimeMs) / dayMilliseconds;
   return { name: 'backup', ok: days <= mostDays, detail: `the last one is ${days.toFixed(1)} days old` };
+};
+
+/** A duration in milliseconds, for people. */
+const toText = (milliseconds: number): string => {
+  const minutes = milliseconds / 60_000;
+  if (minutes < 2) return `${Math.round(milliseconds / 1_000)} seconds`;
+  return minutes < 120 ? `${Math.round(minutes)} minutes` : `${(minutes / 60).toFixed(1)} hours`;
 };
 
 /** Reports whether the newest backup in BACKUP_DIR is as new as BACKUP_EVERY promises: a period may be missed once. */
@@ -40,7 +49,7 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
     const { code, message } = error as NodeJS.ErrnoException;
     const advice = 'run this as the user that serves, or give the folder to that user (chown)';
     if (code !== 'ENOENT') {
-      const detail = `user ${process.getuid?.()} may not read and write ${folder}: ${message}; ${advice}`;
+      const detail = `user ${process.getuid?.()} may not read and write ${folder} (BACKUP_DIR): ${message}; ${advice}`;
       return [{ name, ok: false, detail }];
     }
   }
@@ -49,8 +58,13 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
   const newest = openBackupFolder(path, folder)
     .list()
     .find(({ time }) => time <= now);
-  if (!newest) return [{ name, ok: false, detail: `there is none of this database in ${folder}` }];
-  const hours = (now - newest.time) / 3_600_000;
-  const detail = `the newest in ${folder} is ${hours.toFixed(1)} hours old`;
-  return [{ name, ok: hours <= (2 * backupEvery) / 3_600_000, detail }];
+  if (!newest) {
+    const others = statSync(folder, { throwIfNoEntry: false }) ? readdirSync(folder).filter(isBackupName).length : 0;
+    const hint = others > 0 ? `; ${others} of other databases are there: does DATABASE_URL name the right file?` : '';
+    return [{ name, ok: false, detail: `there is none of this database in ${folder}${hint}` }];
+  }
+  const age = now - newest.time;
+  const limit = 2 * backupEvery;
+  const detail = `the newest, ${newest.file}, is ${toText(age)} old; the limit is two periods of BACKUP_EVERY, ${toText(limit)}`;
+  return [{ name, ok: age <= limit, detail }];
 };

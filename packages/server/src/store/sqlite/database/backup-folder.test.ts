@@ -155,7 +155,33 @@ test('doctor warns when the newest is older than two periods, or there is none',
   expect(await examine(60_000)).toMatchObject({ ok: false, detail: expect.stringContaining('there is none') });
   renameSync(ahead, file);
   utimesSync(path, 0, 0);
-  expect(await examine(60_000)).toMatchObject({ ok: true });
+  expect(await examine(60_000)).toEqual({
+    name: 'scheduled backups',
+    ok: true,
+    detail: expect.stringMatching(
+      `the newest, ${file}, is \\d seconds old; the limit is two periods of BACKUP_EVERY, 2 minutes`,
+    ),
+  });
   await wait();
-  expect(await examine(0)).toMatchObject({ ok: false, detail: expect.stringContaining('0.0 hours old') });
+  expect(await examine(0)).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/\d seconds old; the limit .*, 0 seconds$/),
+  });
+});
+
+test('doctor has one finding about backups, and notices that those in the folder are of another database', async () => {
+  const examine = async (backupDir?: string) => {
+    const options = { backupDir, backupEvery: 60_000 };
+    return (await examineDatabase(path, options)).filter(({ name }) => name.includes('backup'));
+  };
+  const { file } = await make();
+  // As on another machine, where the backup was restored.
+  rmSync(`${path}-backup`);
+  expect(await examine(backups)).toMatchObject([{ name: 'scheduled backups', ok: true }]);
+  expect(await examine()).toMatchObject([{ name: 'backup', detail: expect.stringContaining('set BACKUP_DIR') }]);
+  renameSync(file, file.replace(/firsthand-[\da-f]{12}/, 'firsthand-0123456789ab'));
+  const detail = expect.stringMatching(
+    /there is none of this database in .*; 1 of other databases are there: does DATABASE_URL/,
+  );
+  expect(await examine(backups)).toEqual([{ name: 'scheduled backups', ok: false, detail }]);
 });

@@ -33,6 +33,10 @@ const keyOf = (path: string): string => {
 
 const timePattern = '(\\d{4})(\\d{2})(\\d{2})T(\\d{2})(\\d{2})(\\d{2})(\\d{3})Z';
 
+/** Whether a file in the folder is named like a backup, of this database or another one. */
+export const isBackupName = (name: string): boolean =>
+  new RegExp(`^firsthand-[\\da-f]{12}-${timePattern}\\.db$`).test(name);
+
 const toTimeText = (time: number): string => new Date(time).toISOString().replace(/[-:.]/g, '');
 
 const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;

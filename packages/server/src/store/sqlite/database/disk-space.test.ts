@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
@@ -16,9 +16,15 @@ it('the cause of a refusal comes from the other thread along with it', () => {
   expect(fromPlain(call, plain)).toMatchObject({ error: { code: 'not_kept', cause: { code: 'SQLITE_FULL' } } });
 });
 
-it('looks for room after a write has found none, until there is some', async () => {
+it('looks for room at first, and after a write has found none, until there is some', async () => {
   const folder = temporaryFolder();
-  const room = createFileRoom(join(folder, 'there', 'firsthand.db'));
+  const there = join(folder, 'there');
+  const room = createFileRoom(join(there, 'firsthand.db'));
+  // As after a restart on a full disk.
+  await expect(room.check()).rejects.toThrow();
+  mkdirSync(there);
+  await room.check();
+  rmSync(there, { recursive: true });
   room.noteFailure(notKept(busy));
   await room.check();
   room.noteFailure(notKept(full));

@@ -26,4 +26,5 @@ export const createFileRoom = (path: string): Room =>
   createRoom(
     (cause) => path !== ':memory:' && codeOf(cause).startsWith('SQLITE_FULL'),
     () => findRoom(path),
+    { isUnknown: path !== ':memory:' },
   );

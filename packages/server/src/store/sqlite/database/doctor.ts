@@ -61,7 +61,12 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
   const orphans = db.prepare('PRAGMA foreign_key_check').all();
   const version = db.pragma('user_version', { simple: true }) as number;
   const accounts = count('SELECT count(*) FROM account');
-  const tokens = count("SELECT count(*) FROM token WHERE kind = 'server' AND revokedTime IS NULL");
+  const isCurrent = version === newestMigration();
+  // Sessions of the console, and the access of members, are tokens that no program uses. An older schema may not have the columns.
+  const ofPrograms = isCurrent
+    ? `AND memberID IS NULL AND NOT session AND coalesce(expiresTime > ${Date.now()}, true)`
+    : '';
+  const tokens = count(`SELECT count(*) FROM token WHERE kind = 'server' AND revokedTime IS NULL ${ofPrograms}`);
   const day = count('SELECT day FROM position');
   const erasing = count('SELECT count(*) FROM erasure WHERE NOT complete');
   const sqlite = db.prepare<[], string>('SELECT sqlite_version()').pluck().get() as string;
@@ -71,14 +76,14 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
     { name: 'references', ok: orphans.length === 0, detail: `${orphans.length} rows point to nothing` },
     {
       name: 'schema',
-      ok: version === newestMigration(),
+      ok: isCurrent,
       detail: `${version}; this program knows ${newestMigration()}${version < newestMigration() ? ', and brings it there at start, after a backup' : ''}`,
     },
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
     clockFinding(day),
     { name: 'erasures', ok: true, detail: `${erasing} under way` },
     // An older schema has no blocks, or no checksums.
-    ...(version === newestMigration()
+    ...(isCurrent
       ? [
           examineRefused(db),
           proxyFinding(createOperationRunner(db)(findUnknownProxy())),
@@ -127,10 +132,13 @@ export const examineDatabase = async (given: string, options: ExamineOptions = {
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
+  const inFile = examineFile(path, options);
+  // Scheduled backups have their own finding. The mark of other backups may be missing: it is not part of a restored database.
+  const backups = inFile.some(({ name }) => name === 'scheduled backups') ? [] : [examineBackup(path, options)];
   return [
-    ...examineFile(path, options),
+    ...inFile,
     examinePermissions(path),
-    examineBackup(path),
+    ...backups,
     { name: 'disk', ok: free > fewestFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
     { name: 'write-ahead log', ok: wal <= mostWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
     examineServer(path),

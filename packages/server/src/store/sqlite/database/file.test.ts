@@ -33,7 +33,6 @@ import { backupDatabase } from './backup.ts';
 import Database from './better-sqlite3.ts';
 import { applicationID, openConnection } from './connection.ts';
 import { examineDatabase } from './doctor.ts';
-import { takeLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
 
 /** Of the program that opens a store in a process of its own. */
@@ -409,31 +408,23 @@ describe('beside a server', () => {
     expect(await store.listAccounts()).toHaveLength(1);
   });
 
-  test('a command leaves an older schema as it is while a server runs on it', async () => {
-    await makeDatabase();
-    const older = newestMigration() - 1;
-    const db = new Database(path);
-    db.pragma(`user_version = ${older}`);
-    db.close();
-    const unlock = takeLock(path);
-    const error = await open('beside').catch((thrown: unknown) => thrown);
-    unlock();
-    expect(error).toBeInstanceOf(StoreUnusable);
-    expect((error as Error).message).toMatch(/older schema, and a server runs on it/);
-    const after = new Database(path, { readonly: true });
-    expect(after.pragma('user_version', { simple: true })).toBe(older);
-    after.close();
-  });
-
-  test('a command brings an older schema to the newest where nobody serves, and keeps what is in it', async () => {
+  test('a command leaves an older schema to the server, which brings it to the newest and keeps what is in it', async () => {
     const accountUUID = makeOlder(path);
-    const beside = await open('beside');
-    expect(await beside.listAccounts()).toMatchObject([{ accountUUID }]);
-    await close(beside);
+    const before = readFileSync(path);
+    for (const create of [false, true]) {
+      const error = await open('beside', { create }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(StoreUnusable);
+      expect((error as Error).message).toBe(
+        `${path} has an older schema: start the server with this version of Firsthand first, which makes a backup and updates it`,
+      );
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+    const serving = await open();
+    await serving.check();
+    expect(await serving.listAccounts()).toMatchObject([{ accountUUID }]);
     const fresh = join(folder, 'fresh.db');
     await close(await open('beside', { databaseURL: `sqlite:${fresh}`, create: true }));
     expect(schemaOf(path)).toEqual(schemaOf(fresh));
-    await (await open()).check();
   });
 
   test('commands may start at the same moment, where there is no file yet', async () => {
