@@ -442,7 +442,7 @@ describe('over a shop', () => {
     await expect.poll(sessions).toBe(before);
     await page.locator('.turn').getByRole('link', { name: 'Visitor of-ben' }).click();
     await shows(page, 'A browser.');
-    await page.getByRole('link', { name: 'a contact', exact: true }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Ann Lemon' }).click();
     await heading(page, 'Ann Lemon');
     expect(complaints).toEqual([]);
   });
