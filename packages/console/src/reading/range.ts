@@ -130,3 +130,16 @@ export const comparison = computed((): 'previous' | 'year' | undefined => {
   const compare = query.value.get('compare');
   return compare === 'year' || compare === 'previous' ? compare : undefined;
 });
+
+/** The period before one of the calendar has the same dates, not just as many days. */
+const calendar: Partial<Record<Range['name'], 'week' | 'month' | 'year'>> = {
+  week: 'week',
+  month: 'month',
+  year: 'year',
+  '12m': 'year',
+};
+
+/** `compare` of a report. */
+export const compared = computed((): 'previous' | 'week' | 'month' | 'year' | undefined =>
+  comparison.value === 'previous' ? (calendar[range.value.name] ?? 'previous') : comparison.value,
+);

@@ -66,7 +66,7 @@ const choiceArbitrary = fc.record({
   days: fc.constantFrom(1, 7, 30, 30, 90),
   /** The last day is so many days ago; null: until now. */
   last: fc.option(fc.integer({ min: 0, max: 9 })),
-  compare: fc.constantFrom(undefined, 'previous', 'year'),
+  compare: fc.constantFrom(undefined, 'previous', 'month', 'year'),
   filter: fc.constantFrom(
     undefined,
     undefined,
