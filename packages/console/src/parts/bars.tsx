@@ -1,6 +1,6 @@
 /** A list of values with a bar each, as long as their share of the greatest. */
 
-import { formatShare, formatWhole } from '../reading/format.ts';
+import { formatShare, formatWhole, moreRows } from '../reading/format.ts';
 import { Empty } from './small.tsx';
 
 interface Bar {
@@ -33,7 +33,7 @@ interface BarsProps {
 
 export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this range' }: BarsProps) => {
   if (bars.length === 0) return <Empty title={none} />;
-  const further = others?.groups === undefined ? 'Others' : `${formatWhole(others.groups)} more`;
+  const further = others?.groups === undefined ? 'Others' : moreRows(others.groups);
   const most = Math.max(...bars.map(({ count }) => count), 1);
   return (
     <table class="bars">

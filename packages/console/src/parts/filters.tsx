@@ -1,6 +1,6 @@
 /** The conditions of the filter that is seen, each with a way to take it out. */
 import { type Condition, conditions, hrefToHave, hrefToRemove, inWords } from '../reading/filter.ts';
-import { SaveSegment, SegmentRule } from './segments.tsx';
+import { SaveSegment } from './segments.tsx';
 
 /** Explains that a filter of pages leaves out the people's other events, such as purchases, and links to these. */
 const PageHint = () => {
@@ -24,7 +24,6 @@ export const Filters = () =>
           return (
             <li key={words}>
               <span title={words}>{words}</span>
-              {typeof condition.segment === 'string' && <SegmentRule name={condition.segment} />}
               <a href={hrefToRemove(condition)} aria-label={`Remove the condition: ${words}`}>
                 ×
               </a>

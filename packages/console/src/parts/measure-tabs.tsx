@@ -22,7 +22,7 @@ export const MeasureTabs = ({ chosen, totals }: { readonly chosen: Measure; read
               <span class="measure-label">{label}</span>
               <strong title={measureText(measure, total)}>{measureText(measure, total, 'short')}</strong>
               {change && <span class={`change ${change.startsWith('−') ? 'change-down' : 'change-up'}`}>{change}</span>}
-              {earlier && <span class="before">{measureText(measure, earlier.total)} before</span>}
+              {earlier && <span class="before">{measure.forms.decimal(of(earlier.total))} before</span>}
             </a>
           );
         })}

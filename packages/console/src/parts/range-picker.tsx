@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { setQuery } from '../address.ts';
 import { comparison, defaultPreset, lastDay, presets, range, today } from '../reading/range.ts';
-import { rangeInWords } from './range-words.ts';
+import { datesInWords, rangeInWords } from './range-words.ts';
 
 interface RangePickerProps {
   /** Whether the page compares the range with an earlier one. */
@@ -25,7 +25,7 @@ export const RangePicker = ({ compares = true }: RangePickerProps) => {
   return (
     <fieldset class="range-picker">
       <legend class="unseen">Range of time</legend>
-      <select aria-label="Range" value={isChoosing ? 'custom' : name} onChange={choose}>
+      <select aria-label="Range" title={datesInWords()} value={isChoosing ? 'custom' : name} onChange={choose}>
         {Object.entries(presets).map(([preset, label]) => (
           <option key={preset} value={preset}>
             {label}

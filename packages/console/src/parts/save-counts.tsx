@@ -1,6 +1,6 @@
 /** Saves a report as CSV: its intervals, or the rows of a breakdown. */
 import type { AnswerFor } from '@firsthand/client';
-import { formatWhole } from '../reading/format.ts';
+import { moreRows } from '../reading/format.ts';
 import { type Counts, measured, measureHeads } from '../reading/measures.ts';
 import { isShared } from '../reading/shared.ts';
 import { toFile } from './csv.ts';
@@ -60,7 +60,7 @@ export const SaveBreakdown = ({ title, what, request, value, textOf }: SaveBreak
     const count = value && row.length + (others?.groups ?? 0);
     return <SaveCSV title={title} operation="reportBreakdown" request={request} count={count} />;
   }
-  const rest: CountedRow[] = others ? [[`${formatWhole(others.groups)} more`, others]] : [];
+  const rest: CountedRow[] = others ? [[moreRows(others.groups), others]] : [];
   return (
     <SaveCounts title={title} what={what} rows={[...row.map((each): CountedRow => [textOf(each), each]), ...rest]} />
   );

@@ -4,7 +4,7 @@ import { go } from '../address.ts';
 import { api, problemOf } from '../api.ts';
 import { mayChange } from '../reading/account.ts';
 import { forgetAnswers, useAnswer } from '../reading/answer.ts';
-import { type Condition, conditions, filterWith, hrefToHave, inWords } from '../reading/filter.ts';
+import { conditions, filterWith, hrefToHave } from '../reading/filter.ts';
 import { DialogForm } from './dialog-form.tsx';
 import { Field } from './field.tsx';
 import { FilterButton } from './filter-button.tsx';
@@ -39,14 +39,6 @@ const SaveDialog = ({ close }: { readonly close: () => void }) => {
       </Field>
     </DialogForm>
   );
-};
-
-/** What a segment means: its conditions in words. */
-export const SegmentRule = ({ name }: { readonly name: string }) => {
-  const { value } = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
-  const found = value?.segment.find(({ segmentName }) => segmentName === name);
-  const words = found && inWords(found.filter as Condition);
-  return words ? <small class="soft">{words}</small> : null;
 };
 
 /** Saves the filter that is seen, unless it is a segment alone. */

@@ -75,31 +75,44 @@ export const valueName = (attrID: string, value: string): string => {
   return attrID === '$device' ? value.charAt(0).toUpperCase() + value.slice(1) : value;
 };
 
-/** All events of the people who came from a site: a purchase, for example, has no referrer. Browsers end a site's URL with a slash. */
-export const cameFromSite = (host: string): Condition => ({
-  did: { filter: { attrID: 'referrer', contains: `//${host}/` } },
+/** When people did what a row of a report counts: in the range of the report, so that the filtered numbers agree with the row. */
+export type During = Pick<NonNullable<Condition['did']>, 'from' | 'to'>;
+
+/** All events of the people who came with this value, such as a campaign: a purchase, for example, names none itself. */
+export const cameFrom =
+  (attrID: string) =>
+  (value: string, during: During): Condition => ({ did: { filter: { attrID, is: [value] }, ...during } });
+
+/** The same of a site. Browsers end its URL with a slash. */
+export const cameFromSite = (host: string, during: During): Condition => ({
+  did: { filter: { attrID: 'referrer', contains: `//${host}/` }, ...during },
 });
 
 /** The name of an attribute as it is in the first event of a person that has it. */
 const firstName = (attrID: string): string => `First ${attributeName(attrID).toLowerCase()} of the person`;
 
-const namesOfEvents = (kinds: unknown): string => listed([kinds].flat().map((kind) => nameOf('event', String(kind))));
+const namesOfEvents = (kinds: unknown): string =>
+  listed([kinds].flat().map((kind) => `“${nameOf('event', String(kind))}”`));
 
-/** A condition in words; as JSON, if the address has something else in its place. */
-export const inWords = (condition: Condition): string => {
+/** `isPart`: after `did “Purchased” with`. */
+const partInWords = (condition: Condition, isPart: boolean): string => {
   try {
-    return wordsOf(condition);
+    return wordsOf(condition, isPart);
   } catch {
     return JSON.stringify(condition);
   }
 };
 
+/** A condition in words; as JSON, if the address has something else in its place. */
+export const inWords = (condition: Condition): string => partInWords(condition, false);
+
 /** Several conditions in words; each of more than one part in brackets. */
-const joinedWords = (parts: readonly Condition[], word: 'and' | 'or'): string =>
+const joinedWords = (parts: readonly Condition[], word: 'and' | 'or', isPart: boolean): string =>
   parts
     .map((part) => {
       const several = part.and ?? part.or;
-      return parts.length > 1 && several !== undefined && several.length > 1 ? `(${inWords(part)})` : inWords(part);
+      const words = partInWords(part, isPart);
+      return parts.length > 1 && several !== undefined && several.length > 1 ? `(${words})` : words;
     })
     .join(` ${word} `);
 
@@ -113,7 +126,7 @@ const dayOf = (time: unknown): string =>
 
 type Times = { readonly from?: unknown; readonly to?: unknown };
 const betweenWords = ({ from, to }: Times): string =>
-  `${from === undefined ? '' : ` from ${dayOf(from)}`}${to === undefined ? '' : ` before ${dayOf(to)}`}`;
+  `${from === undefined ? '' : ` since ${dayOf(from)}`}${to === undefined ? '' : ` before ${dayOf(to)}`}`;
 
 const oftenWords = (atLeast = 1, atMost?: number): string => {
   const times = (count: number) => (count === 1 ? '1 time' : `${count} times`);
@@ -122,21 +135,27 @@ const oftenWords = (atLeast = 1, atMost?: number): string => {
   return atLeast === 1 ? ` at most ${times(atMost)}` : ` ${atLeast} to ${times(atMost)}`;
 };
 
-const didWords = (did: NonNullable<Condition['did']>, verb: 'did' | 'did not do'): string => {
+const didWords = (did: NonNullable<Condition['did']>, isDone: boolean): string => {
   const { event, filter, atLeast, atMost, withinDays, ...times } = did;
   const { attrID: origin = '', is: from, contains } = event === undefined && filter ? filter : {};
-  const isPlain =
-    atLeast === undefined && atMost === undefined && withinDays === undefined && betweenWords(times) === '';
-  const came = verb === 'did' ? 'ever came' : 'never came';
-  if (origin.startsWith('utm_') && from !== undefined && isPlain)
-    return `${came} from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
-  const site = /^\/\/([^/]+)\/$/.exec(String(contains))?.[1];
-  if (origin === 'referrer' && site !== undefined && isPlain) return `${came} from site ${site}`;
-  const nothing = verb === 'did' ? 'something' : 'anything';
-  const what = event === undefined ? nothing : namesOfEvents(event);
-  const where = filter === undefined ? '' : ` where ${inWords(filter)}`;
+  const often = oftenWords(atLeast, atMost);
   const within = withinDays === undefined ? betweenWords(times) : ` in the last ${withinDays} days`;
-  return `${verb} ${what}${where}${oftenWords(atLeast, atMost)}${within}`;
+  // Without times, what was done before the range counts too.
+  const [done, came] = within
+    ? isDone
+      ? ['did', 'came']
+      : ['did not do', 'did not come']
+    : isDone
+      ? ['ever did', 'ever came']
+      : ['never did', 'never came'];
+  if (origin.startsWith('utm_') && from !== undefined && !often)
+    return `${came} from ${attributeName(origin).toLowerCase()} ${listed(from)}${within}`;
+  const site = /^\/\/([^/]+)\/$/.exec(String(contains))?.[1];
+  if (origin === 'referrer' && site !== undefined && !often) return `${came} from site ${site}${within}`;
+  const nothing = isDone ? 'something' : 'anything';
+  const what = event === undefined ? nothing : namesOfEvents(event);
+  const where = filter === undefined ? '' : ` with ${partInWords(filter, true)}`;
+  return `${done} ${what}${where}${often}${within}`;
 };
 
 const contactWords = (contact: NonNullable<Condition['contact']>): string => {
@@ -157,25 +176,26 @@ const contactWords = (contact: NonNullable<Condition['contact']>): string => {
   return words.length === 0 ? 'is a contact' : words.join(' and ');
 };
 
-const wordsOf = (condition: Condition): string => {
+const wordsOf = (condition: Condition, isPart: boolean): string => {
   const { is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } = condition;
   const { personFirst, attrID = personFirst } = condition;
   if (attrID !== undefined) {
     const name = personFirst === undefined ? attributeName(attrID) : firstName(attrID);
     const values = (given: unknown) => listed([given].flat().map((value) => valueName(attrID, String(value))));
-    if (is !== undefined) return `${name} is ${values(is)}`;
-    if (isNot !== undefined) return `${name} is not ${values(isNot)}`;
-    if (contains !== undefined) return `${name} contains ${contains}`;
-    if (exists !== undefined) return exists ? `has ${name}` : `has no ${name}`;
-    if (lessThan !== undefined) return `${name} is below ${lessThan}`;
-    return `${name} is above ${greaterThan}`;
+    const verb = isPart ? '' : 'is ';
+    if (is !== undefined) return `${name} ${verb}${values(is)}`;
+    if (isNot !== undefined) return `${name} ${verb}not ${values(isNot)}`;
+    if (contains !== undefined) return `${name} ${isPart ? 'containing' : 'contains'} ${contains}`;
+    if (exists !== undefined) return `${isPart ? '' : 'has '}${exists ? '' : 'no '}${name}`;
+    if (lessThan !== undefined) return `${name} ${verb}below ${lessThan}`;
+    return `${name} ${verb}above ${greaterThan}`;
   }
   if (event !== undefined) return `Event is ${namesOfEvents(event)}`;
   if (segment !== undefined) return `Segment ${segment}`;
-  if (not?.did !== undefined) return didWords(not.did, 'did not do');
-  if (not !== undefined) return `not (${inWords(not)})`;
-  if (and !== undefined) return joinedWords(and, 'and');
-  if (or !== undefined) return joinedWords(or, 'or');
-  if (did !== undefined) return didWords(did, 'did');
+  if (not?.did !== undefined) return didWords(not.did, false);
+  if (not !== undefined) return `not (${partInWords(not, isPart)})`;
+  if (and !== undefined) return joinedWords(and, 'and', isPart);
+  if (or !== undefined) return joinedWords(or, 'or', isPart);
+  if (did !== undefined) return didWords(did, true);
   return contact === undefined ? JSON.stringify(condition) : contactWords(contact);
 };

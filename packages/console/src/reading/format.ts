@@ -17,6 +17,14 @@ const precisePercent = new Intl.NumberFormat(locale, { style: 'percent', maximum
 
 export const formatWhole = (value: number): string => whole.format(value);
 
+const maxNameLength = 60;
+/** A name in a menu, which is as wide as its longest. */
+export const shortened = (name: string): string =>
+  name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name;
+
+/** What stands for the rows of a table that are not shown. */
+export const moreRows = (count: number): string => `${formatWhole(count)} more ${count === 1 ? 'row' : 'rows'}`;
+
 export interface NumberForms {
   /** At most four digits, and a letter for more: `4.75`, `6,661`, `12.3K`. */
   readonly short: (value: number) => string;
@@ -128,6 +136,12 @@ export const formatLength = (ms: number): string => {
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   return `${Math.round(hours / 24)} days`;
+};
+
+/** A short length of time to the second, so that those of a few minutes can be compared: `1m 52s`. */
+export const formatDuration = (length: number): string => {
+  const seconds = Math.round(length);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 };
 
 const regions = new Intl.DisplayNames(locale, { type: 'region' });

@@ -45,3 +45,19 @@ it.each([
 ])('the day in %s is %s', (zone, day) => {
   expect(range.dayIn(zone, Date.parse('2026-11-25T10:30:00Z'))).toBe(day);
 });
+
+it.each([
+  ['month', 'previous', 'month'],
+  ['week', 'previous', 'week'],
+  ['last-month', 'previous', 'previous'],
+  ['7d', 'previous', 'previous'],
+  ['month', 'year', 'year'],
+  ['month', '', undefined],
+])('compares %s, “%s”, with %s', async (name, compare, expected) => {
+  vi.resetModules();
+  vi.stubGlobal('location', { href: `http://127.0.0.1/console/?range=${name}&compare=${compare}` });
+  vi.stubGlobal('navigator', { languages: ['en-GB'] });
+  const { compared } = await import('./range.ts');
+  vi.unstubAllGlobals();
+  expect(compared.value).toBe(expected);
+});

@@ -130,3 +130,10 @@ export const comparison = computed((): 'previous' | 'year' | undefined => {
   const compare = query.value.get('compare');
   return compare === 'year' || compare === 'previous' ? compare : undefined;
 });
+
+/** `compare` of a report. The period before one of the calendar has the same dates, not just as many days. */
+export const compared = computed((): 'previous' | 'week' | 'month' | 'year' | undefined => {
+  const { name } = range.value;
+  if (comparison.value !== 'previous') return comparison.value;
+  return name === 'week' || name === 'month' || name === 'year' ? name : 'previous';
+});

@@ -26,8 +26,8 @@ export const asked = {
     exists: true,
   }),
   compare: field.described(
-    field.optional(field.oneOf(['previous', 'year'])),
-    'Adds `earlier`: the same report over the range just before, which has as many days or, when both ends are the beginning of a month, as many months; or over the same dates a year earlier. Without `to`, the range just before is as many whole days earlier, and ends at the same time of day: yesterday until this time, for today.',
+    field.optional(field.oneOf(['previous', 'week', 'month', 'year'])),
+    'Adds `earlier`: the same report over the range just before, which has as many days or, when both ends are the beginning of a month, as many months; or over the same dates a week, a month or a year earlier. Without `to`, the range just before is as many whole days earlier, and ends at the same time of day: yesterday until this time, for today.',
     'previous',
   ),
   robots: field.described(

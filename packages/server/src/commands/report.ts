@@ -29,10 +29,9 @@ const addRange = (command: Command): Command =>
     .requiredOption('--from <time>', 'only events at or after this time, or from this day on: 2026-11-01')
     .option('--to <time>', 'only events before this time or day; until now by default')
     .option('--timezone <zone>', "where days begin; the account's time zone by default");
+const comparisons = ['previous', 'week', 'month', 'year'] as const;
 const addReport = (command: Command): Command =>
-  addRange(command).addOption(
-    new Option('--compare <range>', 'add the same of an earlier range').choices(['previous', 'year'] as const),
-  );
+  addRange(command).addOption(new Option('--compare <range>', 'add the same of an earlier range').choices(comparisons));
 
 const addValue = (command: Command): Command =>
   command.option('--value <attrID>', 'an attribute whose numbers are summed up');
@@ -124,7 +123,7 @@ type ReportOptions = FilterOptions & {
   readonly from: string;
   readonly to?: string;
   readonly timezone?: string;
-  readonly compare?: 'previous' | 'year';
+  readonly compare?: (typeof comparisons)[number];
 };
 
 const optionalFilter = (flag: string, text: string | undefined) =>

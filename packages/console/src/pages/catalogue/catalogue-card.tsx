@@ -5,7 +5,7 @@ import { toFile } from '../../parts/csv.ts';
 import { SaveFile } from '../../parts/save-csv.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Empty } from '../../parts/small.tsx';
-import { account, mayChange } from '../../reading/account.ts';
+import { account, mayChange, readAccount } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { Add } from './adding.tsx';
@@ -34,11 +34,13 @@ const fileOf = (kind: Kind, entries: readonly Entry[]) => {
   );
 };
 
-/** The counts of events, which a merge changes; for other catalogues nothing is read. */
+/** The counts of events, which a merge changes. Reads the catalogue again. */
 const useUses = (kind: Kind) =>
   useAnswer(`uses ${kind} ${account.value?.event.map(({ mergedInto = '' }) => mergedInto)}`, async (signal) => {
-    if (kind !== 'event') return [];
-    const { eventDefinition = [] } = await api.getEvent({ include: 'definition', limit: 1 }, { signal });
+    const { eventDefinition = [] } =
+      kind === 'event' ? await api.getEvent({ include: 'definition', limit: 1 }, { signal }) : {};
+    // Names may have been listed since the account was read: without it, their events would seem not to be listed.
+    await readAccount();
     return eventDefinition;
   });
 
@@ -57,7 +59,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
   );
   return (
     <Card title={`${title} · ${formatWhole(entries.length)}`} tools={tools} class="list">
-      <p class="soft">Browser tokens: whether pages may send it.</p>
+      <p class="soft">Browser tokens: May pages send this?</p>
       <Answered answer={answer} lines={8}>
         {() =>
           found.length > 0 ? (

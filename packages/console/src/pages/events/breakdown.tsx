@@ -8,7 +8,7 @@ import { Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { revenueAttrID } from '../../reading/account.ts';
 import { hrefToAdd } from '../../reading/filter.ts';
-import { formatLength, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
+import { formatDuration, formatShare, moreRows, plainNumbers } from '../../reading/format.ts';
 import { type Counts, type Measure, measuresOf, measureText } from '../../reading/measures.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
@@ -37,7 +37,7 @@ const visitHeads = ['Bounce rate', 'Pages per visit', 'Time per visit'];
 const visitCells = ({ visits }: Further): string[] => {
   if (visits?.bounceRate == null) return visitHeads.map(() => '');
   const { bounceRate, pages, seconds } = visits;
-  return [formatShare(bounceRate), plainNumbers.short(pages ?? 0), formatLength(1_000 * (seconds ?? 0))];
+  return [formatShare(bounceRate), plainNumbers.short(pages ?? 0), formatDuration(seconds ?? 0)];
 };
 const valueIn = ({ values }: Row): string | null => values[0] ?? null;
 
@@ -65,9 +65,10 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
     <SaveBreakdown title="Breakdown" what={title} request={csvRequest} value={answer.value} textOf={nameOfRow} />
   );
   /** What a click on a row does: it filters where a filter says it, and shows the people where none does. */
+  const during = { from: answer.value?.from, ...(asked.to !== undefined && { to: answer.value?.to }) };
   const linkOf = (value: string, values: readonly (string | null)[], text: string) =>
     condition
-      ? { href: hrefToAdd(condition(value)), hint: `Only ${text}` }
+      ? { href: hrefToAdd(condition(value, during)), hint: `Only ${text}` }
       : { href: hrefWith({ who: JSON.stringify({ value: values }) }), hint: `Show the people: ${text}` };
   const shown = measuresOf(measure, answer.value?.total);
   const cellsOf = (counts: Counts & Further, number: object | undefined, text: string) => [
@@ -138,10 +139,10 @@ export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) =
                             key: 'others',
                             cells: [
                               isWhole || isShared ? (
-                                <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />
+                                <BarCell key="label" label={moreRows(others.groups)} share={0} />
                               ) : (
                                 <a key="label" class="more-rows" href={hrefWith({ rows: 'all' })}>
-                                  {formatWhole(others.groups)} more
+                                  {moreRows(others.groups)}
                                 </a>
                               ),
                               ...cellsOf(others, undefined, ''),

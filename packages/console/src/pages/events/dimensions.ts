@@ -2,7 +2,7 @@
 import type { RequestFor } from '@firsthand/client';
 import { query } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';
-import { attributeName, type Condition, cameFromSite, valueName } from '../../reading/filter.ts';
+import { attributeName, type Condition, cameFrom, cameFromSite, type During, valueName } from '../../reading/filter.ts';
 
 export interface Dimension {
   /** `by` of reportBreakdown. */
@@ -10,7 +10,7 @@ export interface Dimension {
   readonly title: string;
   readonly label?: (value: string) => string;
   /** The condition that a click on a value adds. */
-  readonly condition?: (value: string) => Condition;
+  readonly condition?: (value: string, during: During) => Condition;
   /** Whether the values have an order of their own. */
   readonly isOrdered?: boolean;
   /** Whether it describes whole visits. */
@@ -25,11 +25,6 @@ const firstOfPerson = (title: string, attrID: string): Dimension => ({
 });
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-
-/** All events of the people who came from there: a purchase, for example, names no campaign itself. */
-const cameFrom =
-  (attrID: string) =>
-  (value: string): Condition => ({ did: { filter: { attrID, is: [value] } } });
 
 const words: readonly Dimension[] = [
   {

@@ -8,7 +8,7 @@ import { SaveFile } from '../../parts/save-csv.tsx';
 import { Empty } from '../../parts/small.tsx';
 import { account, nameOf, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
-import { formatShare, formatWhole } from '../../reading/format.ts';
+import { formatShare, moreRows } from '../../reading/format.ts';
 import { range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
@@ -86,7 +86,7 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
     const groups = [
       { name: 'All', step },
       ...row.map((each) => ({ name: nameOfGroup(each), step: each.step })),
-      ...(others ? [{ name: `${formatWhole(others.groups)} more`, step: others.step }] : []),
+      ...(others ? [{ name: moreRows(others.groups), step: others.step }] : []),
     ];
     return toFile(
       [titleOfGroups(), ...heads],

@@ -7,7 +7,16 @@ import { Overlap } from '../../parts/overlap.tsx';
 import { SaveBreakdown } from '../../parts/save-counts.tsx';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
 import { nameOf, timezone } from '../../reading/account.ts';
-import { type Condition, cameFromSite, conditions, filterWith, hrefToAdd, valueName } from '../../reading/filter.ts';
+import {
+  type Condition,
+  cameFrom,
+  cameFromSite,
+  conditions,
+  type During,
+  filterWith,
+  hrefToAdd,
+  valueName,
+} from '../../reading/filter.ts';
 import { range } from '../../reading/range.ts';
 import { useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
@@ -23,7 +32,7 @@ interface Tab {
   readonly only?: Condition;
   readonly label?: (value: string) => string;
   /** The condition that a click adds. */
-  readonly condition?: (value: string) => Condition;
+  readonly condition?: (value: string, during: During) => Condition;
   /** Whether the values have a natural order. All of them are then shown in it. */
   readonly isOrdered?: boolean;
 }
@@ -44,7 +53,7 @@ const origin = (title: string, what: string, attrID: string): Tab => ({
   title,
   what: `${what} of the visit`,
   by: `first:${attrID}`,
-  condition: (value) => ({ did: { filter: { attrID, is: [value] } } }),
+  condition: cameFrom(attrID),
 });
 
 const withPath: Condition = { attrID: 'path', exists: true };
@@ -71,7 +80,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
       sources: origin('Sources', 'Source', 'utm_source'),
       media: origin('Mediums', 'Medium', 'utm_medium'),
       first: {
-        title: 'First touch',
+        title: 'First campaign',
         what: 'First campaign of the person',
         by: 'person:first:utm_campaign',
         condition: (value) => ({ personFirst: 'utm_campaign', is: [value] }),
@@ -86,7 +95,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
         by: 'event',
         label: (value) => nameOf('event', value),
         // All events of the people who did it: a purchase, for example, names no campaign.
-        condition: (value) => ({ did: { event: [Number(value)] } }),
+        condition: (value, during) => ({ did: { event: [Number(value)], ...during } }),
       },
     },
   },
@@ -128,8 +137,9 @@ const fewRows = 8;
 const hoursOfDay = 24;
 
 /** The page that has all rows of a list, in the same range and with the same filter. */
-const hrefOfRows = ({ by, only }: Tab, shown: Changes): string => {
-  const filter = only && JSON.stringify([...conditions.value, only]);
+const hrefOfRows = ({ by, only, condition }: Tab, shown: Changes): string => {
+  // Entry and exit pages describe whole visits: without their other events, more of them would seem to bounce.
+  const filter = only && condition && JSON.stringify([...conditions.value, only]);
   return hrefOf('events', { by, ...shown, ...(filter && { filter }) });
 };
 const hrefOfAll = (tab: Tab): string | undefined => (isShared ? undefined : hrefOfRows(tab, { rows: 'all' }));
@@ -169,6 +179,7 @@ const Group = ({
     const value = valueIn(row);
     return value === null ? withoutValue(by) : (row.eventName ?? label(value));
   };
+  const during = { from: answer.value?.from, ...(to !== undefined && { to: answer.value?.to }) };
   const barOf = (row: Row) => {
     const value = valueIn(row);
     const text = textOf(row);
@@ -180,7 +191,7 @@ const Group = ({
       ...(value !== null &&
         !isShared &&
         (condition
-          ? { href: hrefToAdd(condition(value)), hint: `Only ${text}` }
+          ? { href: hrefToAdd(condition(value, during)), hint: `Only ${text}` }
           : // No filter says it: the row leads to its people instead.
             { href: hrefOfPeople(tab, value), hint: `Show the people: ${text}` })),
     };

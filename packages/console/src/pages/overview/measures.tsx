@@ -9,9 +9,9 @@ import { SaveIntervals } from '../../parts/save-counts.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
-import { formatLength, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
+import { formatDuration, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
 import { measureNamed } from '../../reading/measures.ts';
-import { comparison, range } from '../../reading/range.ts';
+import { compared, range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 
@@ -48,7 +48,7 @@ const VisitFacts = ({ totals: { total } }: { readonly totals: Totals }) => {
       </div>
       <div title="From the first event of a visit to its last.">
         <dt>Time per visit</dt>
-        <dd>{formatLength(1_000 * seconds)}</dd>
+        <dd>{formatDuration(seconds)}</dd>
       </div>
     </dl>
   );
@@ -60,7 +60,7 @@ export const Measures = () => {
     from,
     to,
     interval,
-    compare: comparison.value,
+    compare: compared.value,
     filter: filterWith(),
     attrID: revenueAttrID.value,
     timezone: timezone.value,

@@ -1,5 +1,5 @@
 /** A browser by itself, most often one that nobody is known for. */
-import { hrefOf } from '../../address.ts';
+import { ContactLink } from '../../parts/contact-link.tsx';
 import { Copyable, Face } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 import { LinkDialogButton } from './linking.tsx';
@@ -15,17 +15,16 @@ export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
         <Face id={userUUID} name={name} isAnonymous />
         <div>
           <h1>{name}</h1>
-          <p class="badges soft">
+          <p class="soft">
             A browser.{' '}
             {seen?.contactUUID ? (
               <>
-                Its newest event belongs to{' '}
-                <a href={hrefOf('person', { contact: seen.contactUUID, user: null })}>a contact</a>.
+                Its newest event belongs to <ContactLink contactUUID={seen.contactUUID} />.
               </>
             ) : (
-              'Its newest events do not belong to a contact.'
+              seen?.lastTime && 'Its newest event does not belong to a contact.'
             )}{' '}
-            <Copyable text={userUUID} />
+            ID: <Copyable text={userUUID} />
           </p>
           <p class="soft seen">
             {seen?.name && `${seen.name} · `}

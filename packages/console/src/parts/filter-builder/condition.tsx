@@ -172,13 +172,13 @@ const DidEditor = ({
   return (
     <>
       {event === undefined ? (
-        <button type="button" class="quiet" onClick={() => set({ event: [account.value?.event[0]?.eventID ?? ''] })}>
+        <button type="button" onClick={() => set({ event: [account.value?.event[0]?.eventID ?? ''] })}>
           anything …
         </button>
       ) : (
         <>
           <EventsInput value={event} change={(events) => set({ event: events })} />
-          <button type="button" class="quiet" onClick={() => set({ event: undefined })}>
+          <button type="button" onClick={() => set({ event: undefined })}>
             anything
           </button>
         </>
@@ -211,7 +211,7 @@ const DidEditor = ({
         </>
       )}
       {filter === undefined ? (
-        <button type="button" class="quiet" onClick={() => set({ filter: newCondition('attribute', segments) })}>
+        <button type="button" onClick={() => set({ filter: newCondition('attribute', segments) })}>
           where …
         </button>
       ) : (

@@ -1,5 +1,6 @@
 /** Inputs of the filter builder: a list of which one value has to hold, a number, a day. */
 import type { ComponentChildren } from 'preact';
+import { shortened } from '../../reading/format.ts';
 
 type Values = readonly (string | number)[];
 
@@ -37,7 +38,7 @@ export const ValuesInput = ({ label, values, change, input, empty }: ValuesProps
           )}
         </span>
       ))}
-      <button type="button" class="quiet" onClick={() => change([...list, empty])}>
+      <button type="button" onClick={() => change([...list, empty])}>
         or …
       </button>
     </span>
@@ -97,7 +98,7 @@ export const SelectInput = ({
     {!options.has(value) && <option value={value}>{value}</option>}
     {[...options].map(([each, title]) => (
       <option key={each} value={each}>
-        {title}
+        {shortened(title)}
       </option>
     ))}
   </select>

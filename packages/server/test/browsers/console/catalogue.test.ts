@@ -87,3 +87,14 @@ it('shows a viewer what is merged, without the ways to change it', async () => {
   expect(await page.getByRole('button', { name: /^(Merge|Separate|Remove)/ }).count()).toBe(0);
   await shop.api.unmergeEntry({ catalogue: 'event', otherEntryID: 2 });
 });
+
+it('lists an event name that arrived after the console was opened', async () => {
+  const { page, signIn } = await openConsole(browser, shop);
+  await signIn(shop.serverToken);
+  await page.locator('.measures').waitFor(soon);
+  await shop.api.logEvent({ userUUID: 'visitor-number-1', eventName: 'Newsletter joined' });
+  await page.getByRole('link', { name: 'Catalogue', exact: true }).click();
+  await button(page, 'Rename Newsletter joined').waitFor(soon);
+  expect(await page.getByText('not listed').count()).toBe(0);
+  expect(await page.getByLabel('Browser tokens may use Newsletter joined').isChecked()).toBe(true);
+});

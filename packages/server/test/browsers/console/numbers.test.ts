@@ -132,6 +132,13 @@ const lengthOf = (seconds: number): string => {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 };
 
+/** The time per visit, as it is written. */
+const durationOf = (length: number): string => {
+  const seconds = Math.round(length);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+};
+const moreRows = (rows: number): string => `${count(rows)} more ${rows === 1 ? 'row' : 'rows'}`;
+
 interface Visits {
   readonly bounceRate: number | null;
   readonly pages: number | null;
@@ -146,7 +153,7 @@ const medianOf = (step: { readonly seconds?: { readonly median: number | null } 
 const visitTexts = ({ visits }: { readonly visits?: Visits | undefined }): string[] =>
   visits?.bounceRate == null
     ? ['', '', '']
-    : [share(visits.bounceRate, 1), decimal(visits.pages ?? 0), lengthOf(visits.seconds ?? 0)];
+    : [share(visits.bounceRate, 1), decimal(visits.pages ?? 0), durationOf(visits.seconds ?? 0)];
 
 const dayIn = (zone: string, time: number): string => new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(time);
 
@@ -275,7 +282,7 @@ const pagesOf = async (
             labelOf(String(dimension), value),
             `${count(people)} ${share(people, total.people)}`,
           ]),
-          ...(others ? [[`${count(others.groups)} more`, `${count(others.people)} `]] : []),
+          ...(others ? [[moreRows(others.groups), `${count(others.people)} `]] : []),
         ],
       }),
     };
@@ -359,7 +366,7 @@ const pagesOf = async (
             rows: [
               ['All', ...cells(total)],
               ...rows.map((counts) => [labelOf(by, counts.values[0]) + share(of(counts), of(total)), ...cells(counts)]),
-              ...(others ? [[`${count(others.groups)} more`, ...cells(others)]] : []),
+              ...(others ? [[moreRows(others.groups), ...cells(others)]] : []),
             ],
           }),
         },
@@ -540,7 +547,7 @@ const pagesOf = async (
   const tokens: Shown = {
     path: 'settings',
     cards: async () => {
-      if (!isServer) return [{ title: 'Tokens' }];
+      if (!isServer) return [{ title: 'Account' }, { title: 'Privacy' }];
       const { token = [] } = (await site.api.getAccount({})).account;
       const sessions = token.filter(({ session }) => session);
       const row = (head: string | RegExp) => [expect.stringMatching(head), ago, ago, ago, ago, ''];

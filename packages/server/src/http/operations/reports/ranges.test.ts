@@ -31,7 +31,13 @@ describe('the range of a report', () => {
 });
 
 describe('the earlier range', () => {
-  type Case = [what: string, compare: 'previous' | 'year', range: string, zone: string, earlier: string];
+  type Case = [
+    what: string,
+    compare: 'previous' | 'week' | 'month' | 'year',
+    range: string,
+    zone: string,
+    earlier: string,
+  ];
   it.each<Case>([
     ['a week before', 'previous', '2026-11-08/2026-11-15', 'UTC', '2026-11-01T00:00Z/2026-11-08T00:00Z'],
     [
@@ -52,6 +58,17 @@ describe('the earlier range', () => {
     ],
     ['a year before', 'year', '2026-03-29/2026-04-05', 'Europe/London', '2025-03-29T00:00Z/2025-04-04T23:00Z'],
     ['a February', 'year', '2024-02-01/2024-03-01', 'UTC', '2023-02-01T00:00Z/2023-03-01T00:00Z'],
+    ['the month before, so far', 'month', '2026-11-01/2026-11-30T18:00Z', 'UTC', '2026-10-01T00:00Z/2026-10-30T18:00Z'],
+    ['all of a shorter month', 'month', '2026-03-01/2026-03-30T18:00Z', 'UTC', '2026-02-01T00:00Z/2026-03-01T00:00Z'],
+    ['a whole longer month', 'month', '2026-02-01/2026-03-01', 'UTC', '2026-01-01T00:00Z/2026-02-01T00:00Z'],
+    ['a last day of a month', 'month', '2026-03-31/2026-04-01', 'UTC', '2026-02-28T00:00Z/2026-03-01T00:00Z'],
+    [
+      'the week before, so far',
+      'week',
+      '2026-11-02/2026-11-04T17:00Z',
+      'America/New_York',
+      '2026-10-26T04:00Z/2026-10-28T16:00Z',
+    ],
     ['a leap day', 'year', '2024-02-29/2024-03-01', 'UTC', '2023-02-28T00:00Z/2023-03-01T00:00Z'],
     [
       'an end on a leap day',
@@ -92,7 +109,7 @@ describe('the earlier range', () => {
   it('is never empty, whenever and wherever', () => {
     const hour = 3_600_000;
     for (const zone of ['Europe/London', 'America/Havana', 'Pacific/Apia']) {
-      for (const compare of ['previous', 'year'] as const) {
+      for (const compare of ['previous', 'week', 'month', 'year'] as const) {
         for (let from = Date.parse('2012-01-01'); from < Date.parse('2013-03-01'); from += 131 * hour) {
           for (const length of [hour, 23 * hour, 24 * hour, 31 * 24 * hour]) {
             for (const to of [from + length, undefined]) {

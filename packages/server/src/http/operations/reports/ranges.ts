@@ -8,7 +8,7 @@ export interface Range {
   readonly to: number;
 }
 
-type Compare = 'previous' | 'year';
+type Compare = 'previous' | 'week' | 'month' | 'year';
 
 interface AskedRange {
   /** A time, or the text of a day (`2026-11-01`). */
@@ -24,16 +24,22 @@ const monthOf = (time: number, offsetAt: OffsetAt): number => {
 };
 const beginningOfMonth = (month: number, offsetAt: OffsetAt): number => momentOf(Date.UTC(1970, month), offsetAt);
 
-/** The same date and time of day a year earlier. 29 February becomes the 28th at the beginning of a range, and 1 March at its end. */
-const yearBefore = (time: number, offsetAt: OffsetAt, isBeginning: boolean): number => {
+/**
+ * The same date and time of day a week, a month or a year earlier. A date that the month lacks, such as 29 February, becomes its last day
+ * at the beginning of a range, and the first day after it at the end.
+ */
+const earlierTime = (
+  time: number,
+  compare: Exclude<Compare, 'previous'>,
+  offsetAt: OffsetAt,
+  isBeginning: boolean,
+): number => {
   const wall = time + offsetAt(time);
+  if (compare === 'week') return momentOf(wall - 7 * day, offsetAt);
   const clock = new Date(wall);
-  const [month, date] = [clock.getUTCMonth(), clock.getUTCDate()];
-  const midnight = Date.UTC(
-    clock.getUTCFullYear() - 1,
-    month,
-    date - (isBeginning && month === 1 && date === 29 ? 1 : 0),
-  );
+  const [year, month] = [clock.getUTCFullYear(), clock.getUTCMonth() - (compare === 'month' ? 1 : 12)];
+  const lastDate = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const midnight = Date.UTC(year, month, Math.min(clock.getUTCDate(), isBeginning ? lastDate : lastDate + 1));
   return momentOf(midnight + (wall - Math.floor(wall / day) * day), offsetAt);
 };
 
@@ -50,7 +56,7 @@ const previousRange = ({ from, to }: Range, offsetAt: OffsetAt): Range => {
 /** As earlierRange of a range within a day, which keeps its length when clocks are changed in one of the two. */
 const earlierOfDay = ({ from, to }: Range, compare: Compare, isOpen: boolean, offsetAt: OffsetAt): Range => {
   const begin = () => {
-    if (compare === 'year') return yearBefore(from, offsetAt, true);
+    if (compare !== 'previous') return earlierTime(from, compare, offsetAt, true);
     return isOpen ? momentOf(from + offsetAt(from) - day, offsetAt) : from - (to - from);
   };
   const earlier = begin();
@@ -64,7 +70,12 @@ const earlierOfDay = ({ from, to }: Range, compare: Compare, isOpen: boolean, of
 const earlierRange = (range: Range, compare: Compare, isOpen: boolean, offsetAt: OffsetAt): Range => {
   const { from, to } = range;
   if (to - from < day) return earlierOfDay(range, compare, isOpen, offsetAt);
-  if (compare === 'year') return { from: yearBefore(from, offsetAt, true), to: yearBefore(to, offsetAt, false) };
+  if (compare !== 'previous') {
+    const end = earlierTime(to, compare, offsetAt, false);
+    // Of a month with fewer days, such as February, nothing after its end is compared.
+    const lastEnd = compare === 'month' ? beginningOfMonth(monthOf(to, offsetAt), offsetAt) : end;
+    return { from: earlierTime(from, compare, offsetAt, true), to: Math.min(end, lastEnd) };
+  }
   if (!isOpen) return previousRange(range, offsetAt);
   const [first, end] = [from + offsetAt(from), to + offsetAt(to)];
   const days = Math.ceil((end - first) / day);
