@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { settingsTabs } from '../frame/settings-tabs.ts';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
+import { isOwner } from '../reading/account.ts';
 import { readMembers } from '../reading/members.ts';
 import { AuditLog } from './settings/audit-log.tsx';
 import { Members } from './settings/members/members.tsx';
@@ -22,16 +23,19 @@ const contents = {
 } as const;
 
 export const Settings = () => {
+  // The first tab is one that the role may read.
+  const tabs = isOwner.value ? settingsTabs : Object.assign({ account: '' }, settingsTabs);
+  const chosen = chosenTab({ parameter: 'tab', tabs });
+  // Somebody may have joined since.
   useEffect(() => {
     readMembers().catch(() => {});
-  }, []);
-  const chosen = chosenTab({ parameter: 'tab', tabs: settingsTabs });
+  }, [chosen]);
   const Content = contents[chosen];
   return (
     <>
       <header class="page-head">
         <h1>Settings</h1>
-        <Tabs parameter="tab" tabs={settingsTabs} label="Part" />
+        <Tabs parameter="tab" tabs={tabs} label="Part" />
       </header>
       <Content />
     </>

@@ -3,7 +3,7 @@ import type { AnswerFor } from '@firsthand/client';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { programIn } from '../reading/browser.ts';
-import { attributeName } from '../reading/filter.ts';
+import { attributeName, valueName } from '../reading/filter.ts';
 import { At, Badge, Copyable } from './small.tsx';
 
 export type LoggedEvent = AnswerFor<'getEvent'>['event'][number];
@@ -79,7 +79,7 @@ export const EventLine = ({ event, who }: EventLineProps) => {
             {eventAttrArray.map(({ attrID, attrValue }) => (
               <div key={attrID}>
                 <dt title={attrID}>{attributeName(attrID)}</dt>
-                <dd>{attrValue}</dd>
+                <dd>{valueName(attrID, attrValue)}</dd>
               </div>
             ))}
             <div>
@@ -89,14 +89,14 @@ export const EventLine = ({ event, who }: EventLineProps) => {
               </dd>
             </div>
             <div>
-              <dt>Event</dt>
+              <dt>Event ID</dt>
               <dd>
                 <Copyable text={eventUUID} />
               </dd>
             </div>
             {userUUID && (
               <div>
-                <dt>Browser</dt>
+                <dt>Browser ID</dt>
                 <dd>
                   <Copyable text={userUUID} />
                 </dd>

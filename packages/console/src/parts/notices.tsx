@@ -71,7 +71,7 @@ export const Notices = () => (
             onClick={() => {
               const { undo } = notice.value ?? {};
               // Once: the button is gone while it is undone.
-              hide();
+              show({ text: 'Undoing …', stays: true });
               undo?.();
             }}
           >

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isOnThisMachine } from '../address.ts';
+import { isOwner } from '../reading/account.ts';
 import { formatAgo, formatTime } from '../reading/format.ts';
 import { hueOf } from '../reading/person.ts';
 import { useCopying } from './copying.ts';
@@ -65,11 +66,17 @@ export const Face = ({
 
 export const Badge = ({
   tone = 'plain',
+  title,
   children,
 }: {
   readonly tone?: 'plain' | 'good' | 'open' | 'bad';
+  readonly title?: string;
   readonly children: ComponentChildren;
-}) => <span class={`badge badge-${tone}`}>{children}</span>;
+}) => (
+  <span class={`badge badge-${tone}`} title={title}>
+    {children}
+  </span>
+);
 
 const patienceMs = 2_000;
 
@@ -118,4 +125,8 @@ export const Problem = ({ text, again }: { readonly text: string; readonly again
 
 /** Warns of a link that is passed on, and that others can't open. */
 export const OnThisMachineOnly = () =>
-  isOnThisMachine() ? <p class="problem">It works on this machine only. Set CONSOLE_ORIGIN to let others in.</p> : null;
+  isOnThisMachine() ? (
+    <p class="problem">
+      It works on this machine only. {isOwner.value ? 'Set' : 'Ask your administrator to set'} CONSOLE_ORIGIN.
+    </p>
+  ) : null;

@@ -13,17 +13,19 @@ interface TableProps {
   /** The heads of `cells`. An empty one stands over buttons. */
   readonly heads: readonly string[];
   readonly rows: readonly Row[];
+  /** Those of `heads` whose cells are numbers. */
+  readonly numbers?: readonly string[] | undefined;
   readonly more?: (() => void) | undefined;
 }
 
-export const Table = ({ label, heads, rows, more }: TableProps) => (
+export const Table = ({ label, heads, rows, numbers = [], more }: TableProps) => (
   <>
     <table class="table">
       <caption class="unseen">{label}</caption>
       <thead>
         <tr>
           {heads.map((head) => (
-            <th key={head} scope="col">
+            <th key={head} scope="col" class={numbers.includes(head) ? 'number' : undefined}>
               {head || <span class="unseen">Actions</span>}
             </th>
           ))}
@@ -36,7 +38,11 @@ export const Table = ({ label, heads, rows, more }: TableProps) => (
             {others.map((cell, index) => {
               const head = heads[index + 1] ?? '';
               return (
-                <td key={head} data-head={head} class={head === '' ? 'table-actions' : undefined}>
+                <td
+                  key={head}
+                  data-head={head}
+                  class={head === '' ? 'table-actions' : numbers.includes(head) ? 'number' : undefined}
+                >
                   {cell}
                 </td>
               );

@@ -131,15 +131,9 @@ export const comparison = computed((): 'previous' | 'year' | undefined => {
   return compare === 'year' || compare === 'previous' ? compare : undefined;
 });
 
-/** The period before one of the calendar has the same dates, not just as many days. */
-const calendar: Partial<Record<Range['name'], 'week' | 'month' | 'year'>> = {
-  week: 'week',
-  month: 'month',
-  year: 'year',
-  '12m': 'year',
-};
-
-/** `compare` of a report. */
-export const compared = computed((): 'previous' | 'week' | 'month' | 'year' | undefined =>
-  comparison.value === 'previous' ? (calendar[range.value.name] ?? 'previous') : comparison.value,
-);
+/** `compare` of a report. The period before one of the calendar has the same dates, not just as many days. */
+export const compared = computed((): 'previous' | 'week' | 'month' | 'year' | undefined => {
+  const { name } = range.value;
+  if (comparison.value !== 'previous') return comparison.value;
+  return name === 'week' || name === 'month' || name === 'year' ? name : 'previous';
+});

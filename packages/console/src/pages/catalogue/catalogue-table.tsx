@@ -97,6 +97,7 @@ export const CatalogueTable = ({ kind, entries, all }: CatalogueTableProps) => {
     <Table
       label={kinds[kind].title}
       heads={columns.map(({ head }) => head)}
+      numbers={['Events']}
       rows={entries.map((entry) => ({ key: entry.id, cells: columns.map(({ of }) => of(entry)) }))}
     />
   );

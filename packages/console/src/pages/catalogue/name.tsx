@@ -94,7 +94,7 @@ export const Name = (props: NameProps) => {
     );
   return (
     <span class="entry-name">
-      <span>{name}</span>
+      <span title={name}>{name}</span>
       {!isListed && <Badge>not listed</Badge>}
       {mayChange.value && (
         <button ref={button} type="button" class="quiet" aria-label={`Rename ${name}`} onClick={() => setEditing(true)}>

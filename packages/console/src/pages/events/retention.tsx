@@ -105,7 +105,7 @@ export const Retention = () => {
           Each row is the people whose first event was in that {interval}. “Same {interval}” is those who returned later
           in that {interval}, which most people do within minutes; “{laterHead(1, interval)}” is the {interval} after
           it.
-          {isPartial.some(Boolean) && ` Numbers in italics are of a part of a ${interval}.`}
+          {isPartial.some(Boolean) && ` Italics: the ${interval} is not finished.`}
         </p>
         <Answered answer={answer} lines={8} slow={slowReports}>
           {({ cohort, row, others }) =>

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { query, setQuery } from '../../address.ts';
 import { Field } from '../../parts/field.tsx';
 import { account, nameOf } from '../../reading/account.ts';
+import type { FoundContact } from '../../reading/contact-values.ts';
 import { attributeName } from '../../reading/filter.ts';
 
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
@@ -161,13 +162,18 @@ export const chosenColumns = (): string[] => {
   return [...titles.keys()].filter((column) => given.includes(column));
 };
 
-export const ColumnChoice = () => {
+/** Offers the attributes that these contacts have: the catalogue lists those of events, too. */
+export const ColumnChoice = ({ contacts }: { readonly contacts: readonly FoundContact[] }) => {
   const chosen = chosenColumns();
+  const present = new Set(contacts.flatMap(({ contactAttr }) => contactAttr.map(({ attrID }) => `attr:${attrID}`)));
+  const offered = [...columnTitles()].filter(
+    ([column]) => !column.startsWith('attr:') || present.has(column) || chosen.includes(column),
+  );
   const toggle = (column: string, isShown: boolean) =>
     setQuery({ columns: [...chosen.filter((each) => each !== column), ...(isShown ? [column] : [])].join(',') || '-' });
   return (
     <Menu label="Columns">
-      {[...columnTitles()].map(([column, title]) => (
+      {offered.map(([column, title]) => (
         <label key={column}>
           <input
             type="checkbox"

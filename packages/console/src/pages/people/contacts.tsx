@@ -88,7 +88,7 @@ export const Contacts = () => {
     <>
       <SearchBox label="Name or e-mail address" />
       <ContactFilter />
-      <ColumnChoice />
+      <ColumnChoice contacts={answer.value ?? []} />
       <SaveCSV title="Contacts" operation="searchContact" request={request} count={count} />
     </>
   );

@@ -39,6 +39,7 @@ export const Everybody = () => {
     usersAtLeast === undefined ? (await api.reportTotals(counted, { signal })).total.people : undefined,
   );
   const count = total.isOld ? undefined : total.value;
+  const numbers = ['Browsers', 'Events', ...(attrID === undefined ? [] : [attributeName(attrID)])];
   const tools = (
     <>
       <select
@@ -71,7 +72,8 @@ export const Everybody = () => {
             <Empty title="No people in this range" />
           ) : (
             <PeopleTable
-              heads={['Browsers', 'Events', ...(attrID === undefined ? [] : [attributeName(attrID)]), 'First', 'Last']}
+              heads={[...numbers, 'First', 'Last']}
+              numbers={numbers}
               more={more}
               rows={people.map((person) => ({
                 id: person.contactUUID || person.userUUID,

@@ -23,6 +23,8 @@ interface PeopleTableProps {
   readonly rows: readonly PersonRow[];
   /** The heads of `cells`. */
   readonly heads: readonly string[];
+  /** Those of `heads` whose cells are numbers. */
+  readonly numbers?: readonly string[] | undefined;
   readonly more?: (() => void) | undefined;
   readonly choice?: PeopleChoice;
 }
@@ -37,7 +39,7 @@ const PersonLink = ({ id, name, detail, isAnonymous }: Omit<PersonRow, 'cells'>)
   </a>
 );
 
-export const PeopleTable = ({ rows, heads, more, choice }: PeopleTableProps) => {
+export const PeopleTable = ({ rows, heads, numbers, more, choice }: PeopleTableProps) => {
   const ids = rows.map(({ id }) => id);
   /** The row of the last click, where a range begins. */
   const lastID = useRef('');
@@ -62,6 +64,7 @@ export const PeopleTable = ({ rows, heads, more, choice }: PeopleTableProps) => 
       <Table
         label="People"
         heads={['Name', ...heads]}
+        numbers={numbers}
         more={more}
         rows={rows.map(({ cells, ...person }) => ({
           key: person.id,

@@ -33,8 +33,8 @@ const Erase = ({ contact, close }: DialogProps) => {
   return (
     <Dialog title={`Erase ${name}?`} close={close}>
       <p>
-        The contact and all its events disappear immediately and are then deleted from the files.{' '}
-        <strong>This cannot be undone.</strong> Its browsers become anonymous.
+        This person and all their events disappear immediately and are then deleted from the files.{' '}
+        <strong>This cannot be undone.</strong> Their browsers become anonymous.
       </p>
       <form class="stacked" onSubmit={erase}>
         <label for="erase-name">

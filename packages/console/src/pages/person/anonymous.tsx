@@ -24,7 +24,7 @@ export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
             ) : (
               seen?.lastTime && 'Its newest event does not belong to a contact.'
             )}{' '}
-            <Copyable text={userUUID} />
+            ID: <Copyable text={userUUID} />
           </p>
           <p class="soft seen">
             {seen?.name && `${seen.name} · `}

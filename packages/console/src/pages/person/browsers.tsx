@@ -1,10 +1,11 @@
 /** The browsers that are a person's now: which each is, and when it was seen. */
 import { useState } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
-import { Badge, Copyable, Empty } from '../../parts/small.tsx';
+import { Copyable, Empty } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { nameOfUser } from '../../reading/person.ts';
+import { Basis } from './basis.tsx';
 import { BrowserMark } from './browser-mark.tsx';
 import { browsersOf, type Link } from './history.ts';
 import { SeenLine, useSeen } from './seen.tsx';
@@ -32,12 +33,17 @@ const Browser = ({ link, again }: { readonly link: Link; readonly again: () => v
           <SeenLine seen={seen} />
         </small>
         <small class="soft">
-          <Copyable text={userUUID} label={nameOfUser(userUUID)} />{' '}
-          {verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed</Badge>}
+          <Copyable text={userUUID} label={nameOfUser(userUUID)} /> <Basis verified={verified} />
         </small>
       </span>
       {mayChange.value && (
-        <button type="button" class="quiet" aria-label={`Unlink ${name}`} onClick={() => setUnlinking(true)}>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Unlink ${name}`}
+          title="From now on, or from the start"
+          onClick={() => setUnlinking(true)}
+        >
           Unlink …
         </button>
       )}

@@ -35,6 +35,7 @@ export const Claims = ({ claims, again }: { readonly claims: readonly Claim[]; r
     });
   return (
     <Card title={`Claims from browsers · ${claims.length}`}>
+      <p class="soft">Claims fill empty fields only. Accept keeps their values; Void ignores them.</p>
       <ul class="claims">
         {claims.map((claim) => {
           const { claimID, state, createdTime, userUUID } = claim;

@@ -5,6 +5,7 @@ import { Ago, Badge, Copyable, Face } from '../../parts/small.tsx';
 import { attributeName } from '../../reading/filter.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 import { Actions } from './actions.tsx';
+import { Basis } from './basis.tsx';
 import { BrowserNumbers } from './browser-mark.tsx';
 import { Browsers } from './browsers.tsx';
 import { Claims } from './claims.tsx';
@@ -38,7 +39,7 @@ const Facts = ({ contact }: Pick<Found, 'contact'>) => {
           <div key={label}>
             <dt>{label}</dt>
             <dd>
-              <Copyable text={value} /> {claimed && <Badge tone="open">claimed</Badge>}
+              <Copyable text={value} /> {claimed && <Basis />}
             </dd>
           </div>
         ))}
@@ -64,7 +65,7 @@ export const Known = ({ found, again }: { readonly found: Found; readonly again:
         <Face id={contactUUID} name={name} />
         <div>
           <h1>
-            {name} {isNameClaimed && <Badge tone="open">claimed</Badge>}
+            {name} {isNameClaimed && <Basis />}
           </h1>
           <p class="badges">
             {contactStatus !== 'active' && <Badge tone="bad">{contactStatus}</Badge>}
@@ -73,7 +74,7 @@ export const Known = ({ found, again }: { readonly found: Found; readonly again:
               .map(({ tagID, tagName }) => (
                 <Badge key={tagID}>{tagName}</Badge>
               ))}
-            <Copyable text={contactUUID} />
+            <span class="soft">ID:</span> <Copyable text={contactUUID} />
           </p>
         </div>
         <Actions contact={contact} again={again} />

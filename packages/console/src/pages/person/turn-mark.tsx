@@ -3,6 +3,7 @@ import { hrefOf } from '../../address.ts';
 import { At, Badge } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
+import { Basis } from './basis.tsx';
 import { BrowserMark } from './browser-mark.tsx';
 import type { Turn } from './history.ts';
 import { useSeen } from './seen.tsx';
@@ -28,17 +29,6 @@ const Device = ({ userUUID }: { readonly userUUID: string }) => {
   return name ? <>{name} · </> : null;
 };
 
-const Basis = ({ verified }: { readonly verified: boolean }) =>
-  verified ? (
-    <span title="Confirmed by your server, or by a proof that it signed">
-      <Badge tone="good">verified</Badge>
-    </span>
-  ) : (
-    <span title="Entered in this browser, and not confirmed by your server">
-      <Badge tone="open">claimed in the browser</Badge>
-    </span>
-  );
-
 export const TurnMark = (props: TurnMarkProps) => {
   const { turn, after } = props;
   const { link, isRecognition } = turn;
@@ -57,7 +47,11 @@ export const TurnMark = (props: TurnMarkProps) => {
         </p>
       </div>
       {mayChange.value && (
-        <button type="button" onClick={() => setIgnored(link, !voided, after)}>
+        <button
+          type="button"
+          title={voided ? undefined : 'Also gives back earlier events'}
+          onClick={() => setIgnored(link, !voided, after)}
+        >
           {voided ? 'Count it again' : 'Ignore this link'}
         </button>
       )}

@@ -80,10 +80,7 @@ export const Currency = ({ of: { accountCurrency } }: FieldOf) => {
       done: code ? `Revenue is now shown in ${code}.` : 'Revenue is now shown without a currency.',
     });
   return (
-    <Field
-      label="Currency"
-      hint="Revenue is shown in it: the sum of an attribute of the type Money. Amounts are not converted."
-    >
+    <Field label="Currency for revenue" hint="Amounts are not converted.">
       {(attributes) => (
         <select
           {...attributes}

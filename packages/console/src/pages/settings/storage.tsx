@@ -22,7 +22,7 @@ const Stored = ({ service }: { readonly service: Service | undefined }) => {
     ['Events', formatWhole(events)],
     ['Contacts', formatWhole(contacts)],
     ['Browsers', formatWhole(users)],
-    ['About', typeof quota === 'number' ? `${toMB(storedBytes)} of ${toMB(quota)}` : toMB(storedBytes)],
+    ['Size', typeof quota === 'number' ? `${toMB(storedBytes)} of ${toMB(quota)}` : toMB(storedBytes)],
   ] as const;
   return (
     <Card title="What is stored">

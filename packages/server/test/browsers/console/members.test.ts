@@ -187,7 +187,7 @@ it('a refused request is fixed and sent again', async () => {
   await page.getByLabel('The event ID').fill('3');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await shows(page, 'Nothing is waiting for a fix');
-  await shows(page, 'Besides: 1 sent and stored after a fix.');
+  await shows(page, '1 was fixed and stored.');
   expect((await shop.api.getEvent({ userUUID: 'visitor-number-1' })).event).toMatchObject([{ eventID: 3 }]);
   expect(complaints).toEqual([]);
 });

@@ -25,9 +25,8 @@ export const InvitationLink = ({ invited, close }: { readonly invited: Invited; 
     <Card title={`The invitation of ${memberEmailaddress}`} class="new-token" tools={tools}>
       <div ref={place} tabIndex={-1}>
         <p>
-          <strong>Send this link to that person only: it is shown this once.</strong> The person who opens it chooses
-          the password, or makes a passkey, in place of earlier ones. It works until{' '}
-          <At time={expiresTime} form="long" />.
+          <strong>Send this link to that person only: it is shown this once.</strong> The person who opens it chooses a
+          password or makes a passkey. It works until <At time={expiresTime} form="long" />.
         </p>
         <OnThisMachineOnly />
         <div class="tag">

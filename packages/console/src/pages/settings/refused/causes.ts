@@ -70,7 +70,8 @@ const whyOf = ({ code, field, message }: RefusedRequest['problem']): string => {
   const rest = message
     .replace(/^`[^`]*` /, '')
     .replace(/^is \d+, a time in (\d+)\..*/, 'is in $1: it looks like seconds, not milliseconds')
-    .replace(/^must be an e-mail address$/, 'is not an e-mail address such as ann@shop.example');
+    .replace(/^must be a time: .*/, 'is not readable');
+  if (rest === 'must be an e-mail address') return 'this is not an e-mail address';
   const longer = /^must be (?:text of )?at most ([\d,]+) characters/.exec(rest);
   if (longer) return `${name} is longer than ${longer[1]} characters`;
   return rest === message ? message : `${name} ${rest}`;
@@ -93,7 +94,8 @@ export const isEditable = (path: Path): boolean =>
 const maxSentLength = 80;
 const sentIn = ({ request, problem: { field } }: RefusedRequest): string => {
   const value = field === undefined ? undefined : valueAt(request, pathOf(field));
-  return value === undefined || typeof value === 'object' ? '' : String(value).slice(0, maxSentLength);
+  const text = value === undefined || typeof value === 'object' ? '' : String(value);
+  return text.length > maxSentLength ? `${text.slice(0, maxSentLength)}…` : text;
 };
 
 const nouns: Readonly<Record<string, readonly [one: string, several: string]>> = {

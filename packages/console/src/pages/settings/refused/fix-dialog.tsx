@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { account } from '../../../reading/account.ts';
+import { shortened } from '../../../reading/format.ts';
 import {
   type Cause,
   isEditable,
@@ -52,7 +53,7 @@ const inputsOf = ({ requests }: Cause): Input[] => {
   const texts = [...new Set(requests.map((one) => textAt(one, wrongPathOf(one))))];
   const ofWrong = texts.map((before) => ({
     key: wrongKey(before),
-    label: texts.length > 1 && before ? `${label} “${before}”` : label,
+    label: texts.length > 1 && before ? `${label} “${shortened(before)}”` : label,
     path: wrong,
     before,
   }));
@@ -85,7 +86,7 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
   const fix = (one: RefusedRequest) => {
     const wrong = wrongPathOf(one);
     const before = textAt(one, wrong);
-    const fixed = cuts ? before.slice(0, maxLength) : values[wrongKey(before)];
+    const fixed = values[wrongKey(before)] ?? (cuts ? before.slice(0, maxLength) : undefined);
     const others = inputs.filter(({ key, path }) => path.join() !== wrongText && values[key] !== undefined);
     return fixOf(one, [
       ...(fixed === undefined || wrong.length === 0
@@ -122,8 +123,7 @@ export const FixDialog = ({ cause, done, close }: FixDialogProps) => {
       )}
       {inputs.map(({ key, label, path, before }) => {
         const isWrong = path.join() === wrongText;
-        if (isWrong && cuts) return null;
-        const shown = values[key] ?? before;
+        const shown = values[key] ?? (isWrong && cuts ? before.slice(0, maxLength) : before);
         const set = (text: string) => setValues({ ...values, [key]: text });
         const isForAll = isWrong && before === '' && requests.length > 1;
         return (

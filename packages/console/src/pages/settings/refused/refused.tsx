@@ -19,7 +19,7 @@ import { allowAll, allowanceFor, discardAll, sendAll } from './sending.ts';
 /** What became of all that was refused, in words. */
 const sumOf = ({ evicted, erased, replayed }: RefusedPage['count']): string =>
   [
-    replayed > 0 && `${formatWhole(replayed)} sent and stored after a fix`,
+    replayed > 0 && `${formatWhole(replayed)} ${replayed === 1 ? 'was' : 'were'} fixed and stored`,
     evicted > 0 && `${formatWhole(evicted)} discarded or replaced by later ones`,
     erased > 0 && `${formatWhole(erased)} removed with a contact`,
   ]
@@ -136,7 +136,7 @@ const List = () => {
         class="list"
         tools={<SaveCSV title="Refused requests" operation="listRefused" request={{}} count={count?.listed} />}
       >
-        {count && sumOf(count) && <p class="soft">Besides: {sumOf(count)}.</p>}
+        {count && sumOf(count) && <p class="soft">{sumOf(count)}.</p>}
         <Answered answer={answer} lines={8}>
           {({ all }) =>
             all.length === 0 ? (

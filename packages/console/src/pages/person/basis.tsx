@@ -1,0 +1,11 @@
+/** What a link, or a value of a contact, rests on. */
+import { Badge } from '../../parts/small.tsx';
+
+export const Basis = ({ verified = false }: { readonly verified?: boolean }) => (
+  <Badge
+    tone={verified ? 'good' : 'open'}
+    title={verified ? 'Confirmed by your server' : 'Not confirmed by your server'}
+  >
+    {verified ? 'verified' : 'claimed'}
+  </Badge>
+);
