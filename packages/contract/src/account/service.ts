@@ -29,7 +29,7 @@ export const getServiceOutput = answer({
     })
     .optional()
     .describe(
-      'The newest page that was refused because it sent a secret token of the account, as far as this server has seen: whoever opens the page can read the token. Absent if there was none, and with an operator token.',
+      'The newest page that was refused because it sent a secret token of the account, as far as this server has seen: anyone who opens the page can read the token. Absent if there was none, and with an operator token.',
     ),
   unknownProxy: flag(
     'Whether a proxy forwarded requests in the last 24 hours that TRUST_PROXY does not name: all its visitors count as one, and share one rate limit.',

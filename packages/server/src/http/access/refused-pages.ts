@@ -14,19 +14,19 @@ interface LeakedToken extends RefusedOrigin {
   readonly tokenID: string;
 }
 
-const mostAccounts = 1_000;
+const maxAccounts = 1_000;
 /** A host has at most 253 characters (RFC 1035), before it come `https://`, after it a port. */
-const mostCharacters = 267;
+const maxCharacters = 267;
 
 /** Whether a text is the origin of a web page, as browsers send it: others are no help to an owner. */
 const isWebOrigin = (origin: string): boolean =>
-  origin.length <= mostCharacters &&
+  origin.length <= maxCharacters &&
   /^https?:/.test(origin) &&
   URL.canParse(origin) &&
   new URL(origin).origin === origin;
 
 const createNewest = <Page extends RefusedOrigin>() => {
-  const newest = new BoundedMap<number, Page>(mostAccounts);
+  const newest = new BoundedMap<number, Page>(maxAccounts);
   return {
     note: (account: number, page: Page): void => {
       if (isWebOrigin(page.origin)) newest.set(account, page);

@@ -137,7 +137,7 @@ it('says in Settings, too, that a site was refused, and allows it', async () => 
   expect(complaints).toEqual([]);
 });
 
-it('says in Set up that a page sends a server token, until the token is revoked', async () => {
+it('shows in Set up that a page sends a server token until the token is revoked', async () => {
   const shop = await openShop();
   const { tokenUUID = '', tokenID } = await shop.api.createToken({ tokenKind: 'server', tokenName: 'backend' });
   const { status } = await fetch(`${shop.url}/event/logEvent`, {
