@@ -56,8 +56,8 @@ const knownOfSchema = (schema: z.ZodType): Known => {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A sentence about a name in the request that probably misspells the field at `path`; "" if there is none. */
-const misspeltFor = (schema: z.ZodType, input: unknown, path: readonly PropertyKey[]): string => {
+/** A sentence about a name in the request that probably misspells the field at `path`, about which the message is `form`; "" if there is none. */
+const misspeltFor = (schema: z.ZodType, input: unknown, path: readonly PropertyKey[], form: string): string => {
   let known: Known | undefined = knownOfSchema(schema);
   let parent = input;
   for (const step of path.slice(0, -1)) {
@@ -66,7 +66,8 @@ const misspeltFor = (schema: z.ZodType, input: unknown, path: readonly PropertyK
   }
   if (known?.fields === undefined || !isRecord(parent)) return '';
   const given = Object.keys(parent).filter((name) => name !== tokenField);
-  return misspelt(String(path.at(-1)), given, [...known.fields.keys()]);
+  const alternatives = [...form.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+  return misspelt(String(path.at(-1)), given, [...known.fields.keys()], alternatives);
 };
 
 /** Checks `input`, whose path in the request is `base`. Returns the coerced value or the first problem. */
@@ -78,7 +79,7 @@ export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): C
   const field = fieldPath(issue?.path ?? [], base);
   const form = issue?.message ?? 'is malformed';
   const isMissing = form.startsWith(required);
-  const meant = isMissing ? misspeltFor(schema, input, issue?.path ?? []) : '';
+  const meant = isMissing ? misspeltFor(schema, input, issue?.path ?? [], form) : '';
   return {
     ok: false,
     problem: {

@@ -92,7 +92,7 @@ export const createContactInput = z
   .refine(hasKey, keyIsNeeded)
   .refine(({ userUUID, contactExternalID }) => userUUID !== undefined || contactExternalID !== undefined, {
     path: ['userUUID'],
-    message: field.required,
+    message: `${field.required}: createContact is for a visitor. Without one, send a contactExternalID or use createContacts`,
   });
 
 export const createContactOutput = answer({

@@ -26,6 +26,25 @@ describe('the nearest name', () => {
   });
 });
 
+describe('a name of another API', () => {
+  const event = ['userUUID', 'eventID', 'eventName', 'eventTime', 'eventAttrArray'];
+  const contact = ['contactEmailaddress', 'contactFirstname', 'contactProfileID', 'contactAttr'];
+  it.each([
+    ['name', event, 'eventName'],
+    ['event', event, 'eventName'],
+    ['attrs', event, 'eventAttrArray'],
+    ['eventAttr', event, 'eventAttrArray'],
+    ['properties', event, 'eventAttrArray'],
+    ['timestamp', event, 'eventTime'],
+    ['attrs', contact, 'contactAttr'],
+    ['traits', contact, 'contactAttr'],
+    ['name', contact, undefined],
+    ['constructor', event, undefined],
+  ])('%s of %j means %s', (name, fields, meant) => {
+    expect(nearestName(name, fields)).toBe(meant);
+  });
+});
+
 describe('a part of a name', () => {
   const fields = ['contactEmailaddress', 'contactFirstname', 'contactLastname', 'contactTelephone', 'contactProfileID'];
   it.each([
@@ -63,12 +82,25 @@ describe('a missing name', () => {
   it.each([
     [['eventId'], 'The request has `eventId`; field names are case-sensitive.'],
     [['event_id'], 'The request has `event_id`; did you mean `eventID`?'],
-    [['useruuid'], 'The request has `useruuid`; did you mean `userUUID`?'],
+    [['useruuid'], 'Another mistake: the request has `useruuid`; did you mean `userUUID`?'],
     [['userUUID', 'product'], ''],
     [['event\u001bID'], ''],
     [[], ''],
   ])('with %j is explained as: %s', (given, sentence) => {
     expect(misspelt('eventID', given, known)).toBe(sentence);
+  });
+
+  it('is explained by a misspelt alternative, which is no other mistake', () => {
+    expect(misspelt('eventID', ['name'], ['eventID', 'eventName'], ['eventName'])).toBe(
+      'The request has `name`; did you mean `eventName`?',
+    );
+  });
+
+  it('is explained where an e-mail address should name the contact', () => {
+    const alternatives = ['contactUUID', 'contactExternalID'];
+    expect(misspelt('userUUID', ['contactEmailaddress'], ['userUUID', ...alternatives], alternatives)).toBe(
+      'An event does not take `contactEmailaddress`; createContacts returns the contactUUID.',
+    );
   });
 
   it('is looked for among a bounded number of names', () => {

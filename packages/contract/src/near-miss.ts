@@ -49,10 +49,24 @@ const containingName = (given: string, known: readonly string[]): string | undef
   return other === undefined ? only : undefined;
 };
 
+/** Bare names of other trackers' APIs that no spelling leads to the fields here. */
+const synonyms = new Map<string, readonly string[]>(
+  Object.entries({
+    eventName: ['name', 'event'],
+    eventAttrArray: ['attr', 'attrs', 'attributes', 'eventattr', 'eventattrs', 'data', 'properties', 'props'],
+    contactAttr: ['attr', 'attrs', 'attributes', 'properties', 'traits'],
+    eventTime: ['time', 'timestamp'],
+  })
+    .flatMap(([field, names]) => names.map((name) => [field, name] as const))
+    .reduce((all, [field, name]) => all.set(name, [...(all.get(name) ?? []), field]), new Map<string, string[]>()),
+);
+
 /** The known name that is nearest to a name; undefined if none is near enough. */
 export const nearestName = (name: string, known: readonly string[]): string | undefined => {
   if (name.length > mostLength) return undefined;
   const given = bare(name);
+  const meant = synonyms.get(given)?.find((field) => known.includes(field));
+  if (meant !== undefined) return meant;
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
@@ -78,11 +92,21 @@ export const unknownName = (name: string, operation: string, known: readonly str
   return isSameButForCase(name, nearest) ? `${meant} Parameter names are case-sensitive.` : meant;
 };
 
+const email = 'contactEmailaddress';
+
 /**
- * A sentence about a name in the request that probably misspells the missing field or another absent one; "" if there is
- * none. `given` are the request's names, `known` those that it may have.
+ * A sentence about a name in the request that probably misspells the missing field or another absent one, or that names a contact in
+ * a way that the operation does not know; "" if there is none. `given` are the request's names, `known` those that it may have, and
+ * `alternatives` the names in the message about the missing field.
  */
-export const misspelt = (missing: string, given: readonly string[], known: readonly string[]): string => {
+export const misspelt = (
+  missing: string,
+  given: readonly string[],
+  known: readonly string[],
+  alternatives: readonly string[] = [],
+): string => {
+  if (alternatives.includes('contactUUID') && given.includes(email) && !known.includes(email))
+    return `An event does not take \`${email}\`; createContacts returns the contactUUID.`;
   const unknown = given.filter((name) => !known.includes(name) && isName(name)).slice(0, mostCompared);
   const absent = known.filter((name) => name !== missing && !given.includes(name));
   for (const candidates of [[missing], absent]) {
@@ -91,7 +115,8 @@ export const misspelt = (missing: string, given: readonly string[], known: reado
       if (nearest === undefined) continue;
       const isCase = nearest === missing && isSameButForCase(name, nearest);
       const likely = isCase ? 'field names are case-sensitive.' : `did you mean \`${nearest}\`?`;
-      return `The request has \`${name}\`; ${likely}`;
+      const isSameMistake = nearest === missing || alternatives.includes(nearest);
+      return `${isSameMistake ? 'The request has' : 'Another mistake: the request has'} \`${name}\`; ${likely}`;
     }
   }
   return '';

@@ -16,12 +16,14 @@ const indexFile = `${guidesFolder}/README.md`;
 const readText = (file: string): string => readFileSync(new URL(file, repository), 'utf8');
 
 /**
- * The two things in a file that differ from server to server: the address, where a shell variable is set to it, and the names of the
+ * The two things in a file that differ from server to server: the address, where a shell variable is set to it and where a text gives
+ * that of `npm start`, and the names of the
  * scripts below the example of an own path, `/s/`. All else is shown as it is in the file.
  */
 const withPlaces = (text: string): string =>
   text
     .replaceAll(/^((?:export )?[A-Z_]*URL=)http:\/\/127\.0\.0\.1:3000$/gm, `$1${places.root}`)
+    .replaceAll(/(?<=`npm start`, that of the console: `)http:\/\/127\.0\.0\.1:3000/g, places.root)
     .replaceAll(/\/s\/main(?=\.[\w.…]*\bjs\b)/g, `/s${places.trackerStem}`);
 
 const guideFiles = (): string[] =>

@@ -62,6 +62,11 @@ describe('the documentation', () => {
     ).toEqual(paths.toSorted());
   });
 
+  it('leads from the error codes that a page shows to their remedies', () => {
+    const [, invalidToken = ''] = pages.get('reference/errors')?.split('id="invalid_token"') ?? [];
+    expect(invalidToken.split('class="field"')[0]).toContain('href="../troubleshooting#in-the-browser"');
+  });
+
   it('has no dead link and no dead anchor', () => {
     const anchors = new Map(
       [...pages].map(([path, html]) => [path, tagsOf(html).flatMap(({ attributes }) => attributes.id ?? [])]),
@@ -121,6 +126,7 @@ describe('the documentation', () => {
     expect(pages.get('')).toContain('{firsthand:script-tag}');
     expect(pages.get('tracker')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
     expect(pages.get('static-site')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
+    expect(pages.get('static-site')).toContain('that of the console: <code>{firsthand:root}</code>');
     expect(pages.get('operations')).toContain('URL={firsthand:root}');
     expect(pages.get('identify')).toContain('FIRSTHAND_URL={firsthand:root}');
     for (const name of operationNames) expect(pages.get(`reference/${name}`), name).toContain('{firsthand:root}');

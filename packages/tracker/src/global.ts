@@ -1,7 +1,7 @@
 /** The type of the global `tracker`, for pages with the script tag: `import '@firsthand/tracker/global'`. It runs no code. */
-import type { Tracker } from './tracker.ts';
+import type { BundledTracker } from './index.ts';
 
 declare global {
-  /** Created by the snippet, so that it may be called before the script has loaded. */
-  var tracker: Tracker;
+  /** Created by the snippet with all methods, so that it may be called before the script has loaded. In `/main.js`, `set` only warns. */
+  var tracker: BundledTracker;
 }

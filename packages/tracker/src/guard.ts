@@ -1,8 +1,8 @@
 import { warn } from './warn.ts';
 
-/** Throws the reason unless the condition is met. The call is then dropped by `guard`. */
+/** Throws the reason, a text because consoles add a stack to an error, unless the condition is met. The call is then dropped by `guard`. */
 export const demand = (isMet: unknown, reason: string): void => {
-  if (!isMet) throw Error(reason);
+  if (!isMet) throw reason;
 };
 
 /** Wraps a function that the page or one of its events calls. If it throws, the console shows the error instead. */

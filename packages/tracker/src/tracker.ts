@@ -17,7 +17,7 @@ import { setDebug, warn } from './warn.ts';
 export type LogResult = {
   readonly eventUUID?: string;
   readonly duplicate?: true;
-  /** A refusal of the service has its code. */
+  /** The code is the service's, or `dropped` for what the tracker refuses. */
   readonly error?: { readonly code?: string; readonly message: string; readonly field?: string };
 };
 
@@ -122,7 +122,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
       );
     } catch (error) {
       warn(error);
-      return { error } as Verdict;
+      return { error: { code: 'dropped', message: `${error}` } };
     }
   };
 

@@ -260,7 +260,7 @@ describeInChromium('consent in Chromium', () => {
       { attrID: 'colour', attrValue: 'red' },
       { attrID: 'shop', attrValue: 'one' },
     ]);
-    expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: Error: beforeSend/));
+    expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: beforeSend/));
     expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: Error: of the page/));
   });
 

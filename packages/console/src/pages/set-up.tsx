@@ -13,7 +13,7 @@ import { account, isOwner, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { isSampleShop } from '../session.ts';
 import { Origins } from './set-up/origins.tsx';
-import { RefusedOrigin } from './set-up/refused-origin.tsx';
+import { RefusedPages } from './set-up/refused-pages.tsx';
 import { readPageViewName, ScriptTag } from './set-up/script-tag.tsx';
 
 const everyMs = 2_000;
@@ -27,13 +27,16 @@ const WhyNothing = () => (
     <p class="soft">Open the developer tools of the page, then Network, and load the page again:</p>
     <ul class="soft why-nothing">
       <li>The script is not listed: the tag is not in the page.</li>
-      <li>The script is 404 or refused: the address in the tag is wrong.</li>
+      <li>The script is 404 or refused, or the console has a warning of its path: the address in the tag is wrong.</li>
       <li>401, firsthand: invalid_token: the token in the tag is wrong.</li>
-      <li>403: the site is not in the list of sites.</li>
+      <li>403: the site is not in the list of sites, or the tag has a server token.</li>
       <li>
         The console mentions a Content Security Policy: <a href="../docs/csp">allow the script and its requests</a>.
       </li>
     </ul>
+    <p class="soft">
+      <a href="../docs/troubleshooting">All warnings and their remedies</a>
+    </p>
   </>
 );
 
@@ -54,7 +57,7 @@ const FirstEvent = ({ service }: { readonly service: Service }) => {
     <Card title="The first event" class={hasEvents ? 'first-event first-event-there' : 'first-event'}>
       {problem !== undefined && <Problem text={problem} />}
       <RefusedHint />
-      {service?.refusedOrigin && <RefusedOrigin refused={service.refusedOrigin} />}
+      {service && <RefusedPages {...service} />}
       <p role="status">
         {(hasEvents || isWaiting) && <span class="first-event-mark" aria-hidden="true" />}
         {hasEvents && 'Events arrive. The newest one:'}

@@ -31,7 +31,7 @@ export const listRefusedOutput = answer({
         operation: text('The operation that it called.', 'logEvent'),
         tokenID: told(field.tokenID),
         tokenKind: text('The kind of its token.', 'browser'),
-        robot: flag('Whether a robot sent it, by its user agent.', false),
+        robot: flag('Whether a robot sent it with a browser token, by its user agent.', false),
         problem: problem.describe('Why it was refused.'),
         request: field.described(
           z.union([z.record(z.string(), z.unknown()), z.string()]),

@@ -1,12 +1,15 @@
 /** The page of the error codes. */
 
+import { readFileSync } from 'node:fs';
 import { codesOf } from '@firsthand/contract/document/operation-errors';
 import { type ErrorCode, errors } from '@firsthand/contract/errors';
 import { html } from 'hono/html';
 import { codeBlock } from '../highlight.ts';
-import type { HTML, Page } from '../page.ts';
+import { type HTML, type Page, relativePath } from '../page.ts';
 import { type Described, described } from './document.ts';
 import { prose, sentence } from './fields.ts';
+
+const remedies = readFileSync(new URL('../../troubleshooting.md', import.meta.url), 'utf8');
 
 const example = {
   error: { code: 'invalid_field', field: 'userUUID', message: 'must be 16 to 64 of A-Z a-z 0-9 _ -' },
@@ -48,6 +51,7 @@ ${statuses.map(
 <div class="field-head"><a class="anchor" href="#${code}"><code class="name">${code}</code></a></div>
 <p>${prose(sentence(when))}</p>
 <p class="example">${returnedBy(code)}</p>
+${remedies.includes(`\`firsthand: ${code}\``) ? html`<p><a href="${relativePath('reference/errors', 'troubleshooting')}#in-the-browser">What to do when a page shows it</a></p>` : ''}
 </div>
 `,
   )}</div>

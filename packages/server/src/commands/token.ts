@@ -30,6 +30,8 @@ export const define = (command: Command): void => {
     .action(list);
 };
 
+const hourMs = 3_600_000;
+
 type Options = DatabaseOptions & { readonly account?: string };
 
 /** The time of --expires, in milliseconds since 1970. Throws WrongUsage if it is invalid or past. */
@@ -89,6 +91,12 @@ const stateOf = (token: ListedToken): string => {
   return `${isLive(token, Date.now()) ? 'expires' : 'expired'} ${toMinute(token.expiresTime)}`;
 };
 
+/** The store has only the hour of the last use, which may have begun before the token was created. */
+const lastUseOf = ({ lastUsedTime }: ListedToken): string => {
+  if (lastUsedTime === null) return 'never';
+  return Date.now() - lastUsedTime < hourMs ? 'this hour' : `${toMinute(lastUsedTime).slice(0, 13)}h`;
+};
+
 const list = async (options: Options): Promise<void> => {
   const [{ tokenAnswer }, tokens] = await Promise.all([
     import('../http/operations/accounts/tokens.ts'),
@@ -107,7 +115,7 @@ const list = async (options: Options): Promise<void> => {
     token.tokenName,
     toMinute(token.createdTime),
     token.createdBy ?? 'command',
-    token.lastUsedTime === null ? 'never' : toMinute(token.lastUsedTime),
+    lastUseOf(token),
     stateOf(token),
     token.text ?? '(secret)',
   ]);

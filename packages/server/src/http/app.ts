@@ -15,7 +15,7 @@ import { createProxyNotice } from './access/proxy-notice.ts';
 import type { Quota } from './access/quota.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './access/rate-limits.ts';
 import { createRefusalBudget } from './access/refusal-budget.ts';
-import { createRefusedOrigins } from './access/refused-origins.ts';
+import { createRefusedPages } from './access/refused-pages.ts';
 import { createTokenUse, type TokenUse } from './access/token-use.ts';
 import { consoleRoutes, readConsolePage } from './console/pages.ts';
 import { challengeRate, createPasskeys } from './console/passkeys/passkeys.ts';
@@ -158,7 +158,7 @@ export const createApp = ({
   };
   const requestAddress = createRequestAddress(trustProxy);
   const agentOf = createAgentOf(createCountryOf({ countryOf, countryHeader, trustProxy }));
-  const refusedOrigins = createRefusedOrigins();
+  const refusedPages = createRefusedPages();
   const operationRoute = createOperationRoute({
     ...reading,
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
@@ -168,7 +168,7 @@ export const createApp = ({
     agentOf,
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
-    refusedOrigins,
+    refusedPages,
   });
   const passkeys = createPasskeys({
     ...reading,
@@ -215,7 +215,7 @@ export const createApp = ({
         ...createTokens(store),
         ...createEntryMergeAnswers(store),
         ...createMembers(store),
-        ...createService(store, { facts: serviceFacts, refusedOrigins }),
+        ...createService(store, { facts: serviceFacts, refusedPages }),
         ...createRefused(store),
         ...createAudit(store),
         ...createContacts(store),

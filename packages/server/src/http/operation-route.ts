@@ -11,7 +11,7 @@ import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
 import type { AddressOf } from './access/client-address.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
-import type { RefusedOrigins } from './access/refused-origins.ts';
+import type { RefusedPages } from './access/refused-pages.ts';
 import { checkRight, pageOriginOf } from './access/rights.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
 import { isOfPage } from './console/cookie.ts';
@@ -101,7 +101,7 @@ interface OperationSurroundings {
   /** Whether an account has reached its quota, so that new data is refused. */
   readonly isOverQuota: (account: number) => boolean;
   readonly keepRefused: Store['keepRefused'];
-  readonly refusedOrigins: RefusedOrigins;
+  readonly refusedPages: RefusedPages;
   readonly now: () => number;
 }
 
@@ -116,13 +116,19 @@ export const createOperationRoute = ({
   agentOf,
   isOverQuota,
   keepRefused,
-  refusedOrigins,
+  refusedPages,
   now,
 }: OperationSurroundings) => {
   /** Stores a refused request. This happens before the response: if it fails, the response is 503 instead. */
   const keep = async (request: NewRefusedRequest, caller: Caller) => {
     if (caller.access.account === null || !isKeptCode(request.code)) return;
     await keepRefused(refusedBatch(caller, [request]));
+  };
+
+  const notePage = ({ code }: Refusal, { account, tokenID }: Access, origin: string | undefined, time: number) => {
+    if (account === null || origin === undefined) return;
+    if (code === 'origin_not_allowed') refusedPages.origins.note(account, { origin, time });
+    if (code === 'server_token_in_browser') refusedPages.leakedTokens.note(account, { origin, time, tokenID });
   };
 
   return <Name extends OperationName>(name: Name, reply: Reply<Name>): Route => {
@@ -148,9 +154,7 @@ export const createOperationRoute = ({
       try {
         checkRight(name, operation, access, headers, isSession);
       } catch (error) {
-        const origin = pageOriginOf(headers);
-        if (error instanceof Refusal && error.code === 'origin_not_allowed' && access.account !== null && origin)
-          refusedOrigins.note(access.account, { origin, time });
+        if (error instanceof Refusal) notePage(error, access, pageOriginOf(headers), time);
         throw error;
       }
       return {

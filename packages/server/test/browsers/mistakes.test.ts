@@ -145,8 +145,20 @@ describe('the console of a page with a mistake', () => {
       code: 'invalid_field',
       field: 'event[0].eventName',
     });
-    expect((await log(page, {})).error).toBeDefined();
-    expect(warned()).toEqual([explained('invalid_field'), expect.stringContaining('no eventID')]);
+    expect(await log(page, {})).toEqual({ error: { code: 'dropped', message: 'no eventID' } });
+    const thrown = await page.evaluate(() => {
+      const beforeSend = () => {
+        throw TypeError('of the page');
+      };
+      Object.assign(tracker, { beforeSend });
+      return tracker.log('One');
+    });
+    expect(thrown).toEqual({ error: { code: 'dropped', message: 'TypeError: of the page' } });
+    expect(warned()).toEqual([
+      explained('invalid_field'),
+      'firsthand: no eventID',
+      expect.stringMatching(/^firsthand: TypeError: of the page/),
+    ]);
   });
 
   test('stores text and nested values as attributes, and shows what can be none', async () => {
@@ -166,7 +178,7 @@ describe('the console of a page with a mistake', () => {
     expect(stored).toEqual([['value: Stone teapot'], ['size.cm: 9', 'tags.0: a', 'tags.1: b'], ['price: 48']]);
     expect(warned()).toEqual([
       'firsthand: ignored: event[0].eventAttrArray.size.note',
-      expect.stringMatching(/^firsthand: Error: no text/),
+      expect.stringMatching(/^firsthand: no text/),
     ]);
   });
 
@@ -181,6 +193,7 @@ describe('the console of a page with a mistake', () => {
     expect(await create({ contactEmailaddress: 'ann@shop.example' })).toMatch(/`contactProfileID` is required/);
     expect(warned()).toEqual([
       'firsthand: ignored: contactPhone (did you mean contactTelephone?)',
+      explained('missing_field'),
       explained('missing_field'),
     ]);
   });

@@ -40,6 +40,20 @@ it('an operator token creates accounts until it is revoked', async () => {
   expect((await create()).status).toBe(401);
 });
 
+it('token list shows the hour of the last use, which the server writes when it stops at the latest', async () => {
+  const { env } = temporaryDatabase();
+  const { url, close } = await serveHere(env);
+  const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const lastUses = async () => {
+    const { stdout } = await firsthand(['token', 'list', '--account', accountUUID], env);
+    return stdout.match(/never|this hour/g);
+  };
+  expect(await lastUses()).toEqual(['never', 'never']);
+  expect((await ask(url, serverTokenUUID)).status).toBe(200);
+  await close();
+  expect((await lastUses())?.sort()).toEqual(['never', 'this hour']);
+});
+
 it('token list shows no secret', async () => {
   const { env } = temporaryDatabase();
   const one = await firsthandJSON(['account', 'create', '--name', 'One'], env);

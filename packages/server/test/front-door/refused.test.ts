@@ -312,6 +312,8 @@ describe('a refused request that is sent again', () => {
     if (how === 'alone') await scene.post('/logEvent', fields, headers);
     if (how === 'in a batch') await scene.post('/event/logEvents', { ...fields, event: [fields] }, headers);
     if (how === 'unread') await scene.send('/logEvent', { method: 'POST', body: '{', headers });
+    const { body } = await scene.get('/account/listRefused', { tokenUUID: scene.tokens.server });
+    expect(body.refused.map(({ robot }: Fields) => robot)).toEqual([kind === 'browser']);
     await allowEverything();
     expect(await replayAll(how === 'unread' ? fields : undefined)).toEqual([{ eventUUID: expect.any(String) }]);
     const [event] = await events();

@@ -157,6 +157,7 @@ tracker.log(7, bought);
 own.log(7, { product: {} });
 tracker.log(3, { price: 48 });
 window.tracker.reset();
+tracker.set({ plan: 'pro' });
 // @ts-expect-error there is no such method
 tracker.lock();
 `,

@@ -4,11 +4,7 @@ import { type Attributes, type AttributesOf, toAttributesJSON } from './attribut
 import { toJSONText } from './json.ts';
 
 /** The fields of createContact. The tracker adds the token, the userUUID and the requestUUID. */
-export type ContactFields<Attrs extends object = Attributes> = (
-  | { readonly contactEmailaddress: string; readonly contactExternalID?: string }
-  /** The site's own ID of the contact. */
-  | { readonly contactEmailaddress?: string; readonly contactExternalID: string }
-) & {
+export type ContactFields<Attrs extends object = Attributes> = {
   readonly contactProfileID: string;
   readonly contactTitle?: string;
   readonly contactFirstname?: string;
@@ -21,7 +17,12 @@ export type ContactFields<Attrs extends object = Attributes> = (
   readonly contactAttr?: Attrs & AttributesOf<Attrs>;
   /** A proof made by the site's own server. It verifies the address at once, or without one the external ID. */
   readonly contactProof?: string;
-};
+  // Last, because the compiler names the first part that lacks a field: contactProfileID where that is missing.
+} & (
+  | { readonly contactEmailaddress: string; readonly contactExternalID?: string }
+  /** The site's own ID of the contact. */
+  | { readonly contactEmailaddress?: string; readonly contactExternalID: string }
+);
 
 /** The service's result. `contactUUID` is a handle: it stands for this browser's claim, and is valid with this token only. */
 export type ContactResult = { readonly exists: boolean; readonly contactUUID: string };

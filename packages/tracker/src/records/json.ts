@@ -18,7 +18,7 @@ export const toJSONText = (value: unknown, length?: number): string => {
   const full = `${text}`;
   if (full.length > (length as number)) {
     countDropped();
-    warn('cut');
+    warn('cut', full.slice(0, 99));
   }
   return `"${full
     .slice(0, length)

@@ -114,6 +114,7 @@ export const refusedBatch = (caller: Caller, requests: readonly NewRefusedReques
   token: caller.access.token,
   time: caller.time,
   sender: caller.senderOf?.() ?? 0,
-  robot: caller.agent?.().robot ?? false,
+  // The headers of a server say nothing about the visitor.
+  robot: (caller.access.kind === 'browser' && caller.agent?.().robot) ?? false,
   requests,
 });

@@ -83,7 +83,7 @@ it('shows the first event at once, and says what is left to do', async () => {
   expect(await page.locator('.tag code').innerText()).toContain(
     `src="${shop.url}/main.full.js" data-token="${shop.browserToken}" data-page-views="Page viewed"`,
   );
-  await shows(page, '403: the site is not in the list of sites.');
+  await shows(page, '403: the site is not in the list of sites, or the tag has a server token.');
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventName: 'Page viewed' });
   await shows(page, 'Events arrive');
   const logsMore = page.locator('.check-list li', { hasText: 'Log what matters to you' });
@@ -134,6 +134,34 @@ it('says in Settings, too, that a site was refused, and allows it', async () => 
   await page.getByRole('button', { name: 'Allow it' }).click();
   await shows(page, 'Pages of https://other.example may use the tag.');
   expect((await shop.api.getAccount({})).account.accountOrigin).toContain('https://other.example');
+  expect(complaints).toEqual([]);
+});
+
+it('shows in Set up that a page sends a server token until the token is revoked', async () => {
+  const shop = await openShop();
+  const { tokenUUID = '', tokenID } = await shop.api.createToken({ tokenKind: 'server', tokenName: 'backend' });
+  const { status } = await fetch(`${shop.url}/event/logEvent`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${tokenUUID}`,
+      origin: 'https://shop.example',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ userUUID: 'visitor-number-1', eventID: 1 }),
+  });
+  expect(status).toBe(403);
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  await signIn(shop.serverToken, 'set-up');
+  await shows(page, 'it sends the secret token “backend”, which is public now.');
+  expect(await page.getByRole('link', { name: 'All warnings and their remedies' }).getAttribute('href')).toBe(
+    '../docs/troubleshooting',
+  );
+  await page.getByRole('link', { name: 'Revoke it' }).click();
+  await heading(page, 'Settings');
+  await shop.api.revokeToken({ tokenID });
+  await page.goto(`${shop.url}/console/set-up`);
+  await shows(page, 'Waiting for your first event');
+  await page.getByText('which is public now').waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
 });
 

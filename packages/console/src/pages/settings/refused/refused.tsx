@@ -8,7 +8,7 @@ import { At, Badge, Empty } from '../../../parts/small.tsx';
 import { account, isOwner } from '../../../reading/account.ts';
 import { forgetAnswers, useAnswer } from '../../../reading/answer.ts';
 import { formatWhole } from '../../../reading/format.ts';
-import { RefusedOrigin } from '../../set-up/refused-origin.tsx';
+import { RefusedPages } from '../../set-up/refused-pages.tsx';
 import { OwnersOnly } from '../owners-only.tsx';
 import { nameOfActor } from '../token-list.ts';
 import { type Cause, toCauses } from './causes.ts';
@@ -93,10 +93,10 @@ const CauseEntry = ({ cause, again }: CauseProps) => {
   );
 };
 
-/** Of a site that is not listed nothing is kept: it is told, and can be allowed. */
-const Origin = () => {
+/** Requests of an unlisted site, or with a secret token in a page, are not stored. */
+const Pages = () => {
   const { value } = useAnswer('service', (signal) => api.getService({}, { signal }));
-  return value?.refusedOrigin ? <RefusedOrigin refused={value.refusedOrigin} /> : null;
+  return value && <RefusedPages {...value} />;
 };
 
 /** The server cannot know whose account a wrong token should have named. */
@@ -130,7 +130,7 @@ const List = () => {
   };
   return (
     <>
-      <Origin />
+      <Pages />
       <Card
         title={`Refused requests${count ? ` · ${formatWhole(count.listed)}` : ''}`}
         class="list"

@@ -58,6 +58,21 @@ describe('getService', () => {
     expect(await ask('operator')).not.toHaveProperty('refusedOrigin');
   });
 
+  it('returns the newest page that sends a secret token', async () => {
+    const { browser, server } = scene.tokens;
+    expect(await ask()).not.toHaveProperty('leakedToken');
+    const log = (tokenUUID: string, origin: string) =>
+      scene.post('/logEvent', { tokenUUID, userUUID: 'somebody-somewhere', eventID: 1 }, { Origin: origin });
+    await log(server, 'https://shop.example');
+    await log(server, 'null');
+    await log(browser, 'https://other.example');
+    const account = (await scene.get('/account/getAccount', { tokenUUID: server })).body.account;
+    const { tokenID } = account.token.find((each: { tokenKind: string }) => each.tokenKind === 'server');
+    const leakedToken = { origin: 'https://shop.example', tokenID, refusedTime: '2026-11-25T12:00:00.000Z' };
+    expect(await ask()).toMatchObject({ leakedToken });
+    expect(await ask('operator')).not.toHaveProperty('leakedToken');
+  });
+
   it('is for owners', async () => {
     expect(await ask('viewer')).toMatchObject({ status: 403, error: { code: 'token_kind' } });
   });

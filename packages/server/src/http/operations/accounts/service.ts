@@ -4,7 +4,7 @@ import { version } from '../../../shared/version.ts';
 import { isRecentProxy } from '../../../store/doctor-findings.ts';
 import type { Store } from '../../../store/store.ts';
 import type { AnsweringAll } from '../../access/caller.ts';
-import type { RefusedOrigins } from '../../access/refused-origins.ts';
+import type { RefusedPages } from '../../access/refused-pages.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 
 /** What the settings of the server say. */
@@ -23,18 +23,22 @@ export const createService = (
   store: Pick<Store, 'findUnknownProxy'>,
   {
     facts: { retentionDays, backupEveryMs, newestBackup },
-    refusedOrigins,
-  }: { readonly facts: ServiceFacts; readonly refusedOrigins: Pick<RefusedOrigins, 'newestOf'> },
+    refusedPages,
+  }: { readonly facts: ServiceFacts; readonly refusedPages: RefusedPages },
 ): AnsweringAll<'getService'> => ({
   getService: async (_, { time, access: { account } }) => {
     const backupTime = newestBackup();
-    const refused = account === null ? undefined : refusedOrigins.newestOf(account);
+    const refused = account === null ? undefined : refusedPages.origins.newestOf(account);
+    const leaked = account === null ? undefined : refusedPages.leakedTokens.newestOf(account);
     return {
       version,
       retentionDays,
       backupSeconds: Math.round((backupEveryMs ?? 0) / 1_000),
       ...(backupTime !== undefined && { backupTime: isoTime(backupTime) }),
       ...(refused && { refusedOrigin: { origin: refused.origin, refusedTime: isoTime(refused.time) } }),
+      ...(leaked && {
+        leakedToken: { origin: leaked.origin, tokenID: leaked.tokenID, refusedTime: isoTime(leaked.time) },
+      }),
       unknownProxy: isRecentProxy(await store.findUnknownProxy(), time),
     };
   },
