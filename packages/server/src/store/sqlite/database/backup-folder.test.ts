@@ -159,13 +159,13 @@ test('doctor warns when the newest is older than two periods, or there is none',
     name: 'scheduled backups',
     ok: true,
     detail: expect.stringMatching(
-      `the newest, ${file}, is \\d seconds old; the limit is two periods of BACKUP_EVERY, 2 minutes`,
+      `the newest, ${file}, is \\d+ \\w+ old; the limit is two periods of BACKUP_EVERY, 2 minutes`,
     ),
   });
   await wait();
   expect(await examine(0)).toMatchObject({
     ok: false,
-    detail: expect.stringMatching(/\d seconds old; the limit .*, 0 seconds$/),
+    detail: expect.stringMatching(/\d+ \w+ old; the limit .*, 0 seconds$/),
   });
 });
 
