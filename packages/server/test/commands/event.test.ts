@@ -154,7 +154,7 @@ it('a stack is shown to who asks for it', async () => {
   const env = { FIRSTHAND_TOKEN: 'server_abcdefghijklmnopqrstuv', PORT: String(await unusedPort()), DEBUG: '1' };
   const { code, stderr } = await firsthand(['event', 'list'], env);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/could not be reached: ECONNREFUSED\n +at /);
+  expect(stderr).toMatch(/could not be reached: ECONNREFUSED\nfirsthand: +at /);
 });
 
 it('a refusal is one line with the field, and exit code 1', async () => {
