@@ -223,7 +223,10 @@ describeEngines('delivery', (engine) => {
         await arrived(3 * nth + 3);
       }
       const warnings = await tab.run(() => (window as unknown as { warnings: number }).warnings);
-      await expectStored(context, 3 * times, () => `${warnings} warnings`);
+      const tally = await noteStored(context, 3 * times, () => `${warnings} warnings`);
+      // The service may answer 429 to so many bytes; the queue is then full, drops its oldest event, and says so.
+      expect(tally).toMatchObject({ twice: 0, outOfOrder: 0 });
+      expect(tally.storedOnce).toBeGreaterThanOrEqual(3 * times - warnings);
       await tab.close();
     });
 
