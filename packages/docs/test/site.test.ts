@@ -63,8 +63,10 @@ describe('the documentation', () => {
   });
 
   it('leads from the error codes that a page shows to their remedies', () => {
-    const [, invalidToken = ''] = pages.get('reference/errors')?.split('id="invalid_token"') ?? [];
-    expect(invalidToken.split('class="field"')[0]).toContain('href="../troubleshooting#in-the-browser"');
+    for (const code of ['invalid_token', 'id_not_for_browser']) {
+      const [, rest = ''] = pages.get('reference/errors')?.split(`id="${code}"`) ?? [];
+      expect(rest.split('class="field"')[0]).toContain('href="../troubleshooting#in-the-browser"');
+    }
   });
 
   it('has no dead link and no dead anchor', () => {

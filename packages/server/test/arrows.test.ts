@@ -1,4 +1,4 @@
-/** Who may know whom: each arrow of `packages/README.md` has a lint rule that says what to do instead. */
+/** Who imports whom: each arrow of `packages/README.md` has a lint rule that says what to do instead. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -27,7 +27,7 @@ const WhyNothing = () => (
     <p class="soft">Open the developer tools of the page, then Network, and load the page again:</p>
     <ul class="soft why-nothing">
       <li>The script is not listed: the tag is not in the page.</li>
-      <li>The script is 404 or refused, or the console has a warning of its path: the address in the tag is wrong.</li>
+      <li>The script is 404 or refused, or the console warns about its path: the address in the tag is wrong.</li>
       <li>401, firsthand: invalid_token: the token in the tag is wrong.</li>
       <li>403: the site is not in the list of sites, or the tag has a server token.</li>
       <li>

@@ -1,6 +1,6 @@
 /** The range that is seen, in words. */
 import { formatTime } from '../reading/format.ts';
-import { comparison, lastDay, presets, range, today } from '../reading/range.ts';
+import { compared, lastDay, presets, range, today } from '../reading/range.ts';
 
 /** A day such as `2026-11-01`, for people. */
 const dayInWords = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
@@ -12,7 +12,17 @@ export const datesInWords = (): string => {
 
 export const rangeInWords = (): string => (range.value.name === 'custom' ? datesInWords() : presets[range.value.name]);
 
-export const comparisonInWords = (): string =>
-  comparison.value === undefined
-    ? ''
-    : `, compared with ${comparison.value === 'year' ? 'a year earlier' : 'the period before'}`;
+const earlierRanges = {
+  previous: 'the period before',
+  week: 'a week earlier',
+  month: 'a month earlier',
+  year: 'a year earlier',
+} as const;
+const earlierInWords = (): string => (compared.value ? earlierRanges[compared.value] : '');
+/** The same as a label: `Period before`. */
+export const earlierLabel = (): string =>
+  earlierInWords()
+    .replace('the ', '')
+    .replace(/^./, (letter) => letter.toUpperCase());
+
+export const comparisonInWords = (): string => (compared.value && `, compared with ${earlierInWords()}`) || '';

@@ -37,6 +37,7 @@ describe('a condition in words', () => {
       { did: { filter: { attrID: 'utm_campaign', is: ['autumn'] }, ...since } },
       'came from campaign autumn since 24 Nov 2026',
     ],
+    [{ did: { event: [5], ...since, to: '2026-12-01T00:00:00Z' } }, 'did “Purchased” from 24 Nov 2026 to 30 Nov 2026'],
     [{ or: [onPots, { attrID: 'path', isNot: ['/'] }] }, 'Page is /pots or Page is not /'],
   ])('%j is “%s”', (condition, words) => {
     expect(filter.inWords(condition)).toBe(words);

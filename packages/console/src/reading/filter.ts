@@ -94,7 +94,7 @@ const firstName = (attrID: string): string => `First ${attributeName(attrID).toL
 const namesOfEvents = (kinds: unknown): string =>
   listed([kinds].flat().map((kind) => `“${nameOf('event', String(kind))}”`));
 
-/** `isPart`: after `did “Purchased” with`. */
+/** With `isPart`, phrases the condition to follow “with”: “Page /pots”, not “Page is /pots”. */
 const partInWords = (condition: Condition, isPart: boolean): string => {
   try {
     return wordsOf(condition, isPart);
@@ -126,7 +126,9 @@ const dayOf = (time: unknown): string =>
 
 type Times = { readonly from?: unknown; readonly to?: unknown };
 const betweenWords = ({ from, to }: Times): string =>
-  `${from === undefined ? '' : ` since ${dayOf(from)}`}${to === undefined ? '' : ` before ${dayOf(to)}`}`;
+  from !== undefined && to !== undefined
+    ? ` from ${dayOf(from)} to ${dayOf(new Date(to as string).getTime() - 1)}`
+    : `${from === undefined ? '' : ` since ${dayOf(from)}`}${to === undefined ? '' : ` before ${dayOf(to)}`}`;
 
 const oftenWords = (atLeast = 1, atMost?: number): string => {
   const times = (count: number) => (count === 1 ? '1 time' : `${count} times`);

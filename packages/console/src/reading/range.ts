@@ -131,7 +131,7 @@ export const comparison = computed((): 'previous' | 'year' | undefined => {
   return compare === 'year' || compare === 'previous' ? compare : undefined;
 });
 
-/** `compare` of a report. The period before one of the calendar has the same dates, not just as many days. */
+/** The `compare` field of a report. For This week, This month and This year, the previous period is the same dates one week, month or year earlier. */
 export const compared = computed((): 'previous' | 'week' | 'month' | 'year' | undefined => {
   const { name } = range.value;
   if (comparison.value !== 'previous') return comparison.value;

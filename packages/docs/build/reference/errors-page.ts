@@ -9,7 +9,12 @@ import { type HTML, type Page, relativePath } from '../page.ts';
 import { type Described, described } from './document.ts';
 import { prose, sentence } from './fields.ts';
 
-const remedies = readFileSync(new URL('../../troubleshooting.md', import.meta.url), 'utf8');
+const remedies = readFileSync(new URL('../../troubleshooting.md', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| `firsthand: '));
+/** Whether the troubleshooting guide has a row for what a page shows of this code. */
+const hasRemedy = (code: string): boolean =>
+  remedies.some((row) => new RegExp(`\\b${code}\``).test(row.split('|')[1] ?? ''));
 
 const example = {
   error: { code: 'invalid_field', field: 'userUUID', message: 'must be 16 to 64 of A-Z a-z 0-9 _ -' },
@@ -51,7 +56,7 @@ ${statuses.map(
 <div class="field-head"><a class="anchor" href="#${code}"><code class="name">${code}</code></a></div>
 <p>${prose(sentence(when))}</p>
 <p class="example">${returnedBy(code)}</p>
-${remedies.includes(`\`firsthand: ${code}\``) ? html`<p><a href="${relativePath('reference/errors', 'troubleshooting')}#in-the-browser">What to do when a page shows it</a></p>` : ''}
+${hasRemedy(code) ? html`<p><a href="${relativePath('reference/errors', 'troubleshooting')}#in-the-browser">What to do when a page shows it</a></p>` : ''}
 </div>
 `,
   )}</div>

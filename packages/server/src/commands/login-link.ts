@@ -40,5 +40,8 @@ const printLink = async (given: string | undefined, options: AccountOptions): Pr
   if (options.json) return printJSON({ ...invitation, status: '200' });
   printLine(invitationLines(emailaddress, invitation));
   // The command reads the database, which does not know where a server listens.
-  printLine(['', 'The address is that of CONSOLE_ORIGIN, or of HOST, PORT and BASE_PATH: set them as for the server.']);
+  printLine([
+    '',
+    'The link uses CONSOLE_ORIGIN, or HOST, PORT and BASE_PATH without it. If it does not open, set them as for the server.',
+  ]);
 };

@@ -223,19 +223,18 @@ const refuseOtherSite = async (store: Store, { account }: AccountSummary, site: 
   );
 };
 
+/** The host without its port and `www.`, under which the site may answer too. */
+const bareHost = (origin: string): string => new URL(origin).hostname.replace(/^www\./, '');
+
 const setUp = async (options: Options, givenFile: string): Promise<void> => {
   const file = resolve(givenFile);
   const present = readIfThere(file);
   const presentSettings = present === undefined ? {} : parseEnvironmentFile(present, file);
   const answers = await ask(options, presentSettings.CONSOLE_ORIGIN);
   const { site, email, consoleOrigin, webServer } = answers;
-  if (
-    consoleOrigin !== undefined &&
-    URL.canParse(consoleOrigin) &&
-    new URL(consoleOrigin).host === new URL(site).host
-  ) {
+  if (consoleOrigin !== undefined && URL.canParse(consoleOrigin) && bareHost(consoleOrigin) === bareHost(site)) {
     throw new WrongUsage(
-      `--console-origin must be on a host that serves nothing else, such as https://firsthand.${new URL(site).hostname.replace(/^www\./, '')}; not the site itself`,
+      `--console-origin must be on a host that serves nothing else, such as https://firsthand.${bareHost(site)}, and not on the site's host`,
     );
   }
   const text = environmentText(present, options, answers);

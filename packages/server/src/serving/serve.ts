@@ -85,7 +85,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   application.catch(() => {});
   const store = await opening;
   if (newFile !== undefined) {
-    // A warning, because DATABASE_URL may name the wrong file. The demo's is new at most first starts.
+    // A warning, because DATABASE_URL may name the wrong file. The demo normally creates one.
     log[options.demo ? 'info' : 'warn'](
       { file: newFile },
       'created a new, empty database: there was none at this path',

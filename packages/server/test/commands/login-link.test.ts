@@ -19,7 +19,7 @@ it('prints a link for the only owner, for a new one, and for a member in the rol
   expect(stdout).toMatch(
     /ann@shop\.example [\s\S]*\nhttps:\/\/events\.shop\.example\/s\/console\/join#code=invitation_/,
   );
-  expect(stdout).toContain('HOST, PORT and BASE_PATH: set them as for the server.');
+  expect(stdout).toContain('HOST, PORT and BASE_PATH without it');
 
   await firsthandJSON(['user', 'invite', 'ben@shop.example', '--role', 'viewer'], env);
   expect(await firsthandJSON(['login-link', 'Ben@shop.example'], env)).toMatchObject({ memberRole: 'viewer' });

@@ -141,7 +141,7 @@ it.each([
   ],
   [
     ['--site', site, '--email', email, '--console-origin', site],
-    /--console-origin must be on a host that serves nothing else, such as https:\/\/firsthand\.tea\.example; not the site itself/,
+    /--console-origin must be on a host that serves nothing else, such as https:\/\/firsthand\.tea\.example, and not on the site's host/,
   ],
 ])('writes nothing with %j', async (given, message) => {
   const folder = temporaryFolder();

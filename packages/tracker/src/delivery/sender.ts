@@ -60,7 +60,7 @@ export const createSender = (
   let timer: ReturnType<typeof setTimeout> | undefined;
   let leaving: Event | undefined;
 
-  /** Warns of what the service has refused or ignored, once for each kind, with the page of the documentation that explains it. */
+  /** Warns of what the service has refused or ignored, once for each message, with the page of the documentation that explains it. */
   const report = ({ error, ignored }: Verdict): void => {
     if (error) warn(`${error.code}: ${error.message}`, `${new URL(`docs/errors#${error.code}`, base)}`);
     if (ignored) warn(`ignored: ${ignored}`);

@@ -18,7 +18,7 @@ export const toJSONText = (value: unknown, length?: number): string => {
   const full = `${text}`;
   if (full.length > (length as number)) {
     countDropped();
-    warn('cut', full.slice(0, 99));
+    warn('cut', full.length);
   }
   return `"${full
     .slice(0, length)

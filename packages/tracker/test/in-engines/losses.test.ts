@@ -225,7 +225,7 @@ describeEngines('delivery', (engine) => {
       const warnings = await tab.run(() => (window as unknown as { warnings: number }).warnings);
       const tally = await noteStored(context, 3 * times, () => `${warnings} warnings`);
       // The service may answer 429 to so many bytes; the queue is then full, drops its oldest event, and says so.
-      expect(tally).toMatchObject({ twice: 0, outOfOrder: 0 });
+      expect(tally.twice).toBe(0);
       expect(tally.storedOnce).toBeGreaterThanOrEqual(3 * times - warnings);
       await tab.close();
     });
@@ -391,7 +391,6 @@ describeEngines('delivery', (engine) => {
         const tab = await ready(await killed.openTab(page));
         // As on an ordinary visit, the page has written before.
         await tab.run(() => localStorage.setItem('theirs', String(Math.random())));
-        await arrived(nth);
         await pause(engine.flushMilliseconds);
         await shop.gate.down();
         await tab.run((nth) => void tracker.log(1, { line: 0, nth }), nth);
@@ -402,7 +401,9 @@ describeEngines('delivery', (engine) => {
       killed = await engine.launch({ profileFolder });
       await ready(await killed.openTab(page));
       // Chromium and Firefox write localStorage late, so that they lose them (ARCHITECTURE.md).
-      expect(await noteStored(context, times)).toMatchObject({ twice: 0, outOfOrder: 0 });
+      const { lost, twice } = await noteStored(context, times);
+      expect(twice).toBe(0);
+      if (engine.name === 'WebKitGTK') expect(lost).toBe(0);
     } finally {
       await killed?.kill();
       await rm(profileFolder, { recursive: true, force: true, maxRetries: 5 });

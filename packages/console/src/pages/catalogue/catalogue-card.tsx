@@ -59,7 +59,7 @@ export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly te
   );
   return (
     <Card title={`${title} · ${formatWhole(entries.length)}`} tools={tools} class="list">
-      <p class="soft">Browser tokens: May pages send this?</p>
+      <p class="soft">Browser tokens: whether pages may send this name.</p>
       <Answered answer={answer} lines={8}>
         {() =>
           found.length > 0 ? (

@@ -49,7 +49,7 @@ export const TurnMark = (props: TurnMarkProps) => {
       {mayChange.value && (
         <button
           type="button"
-          title={voided ? undefined : 'Also gives back earlier events'}
+          title={voided ? undefined : 'Past events go back to their previous owner'}
           onClick={() => setIgnored(link, !voided, after)}
         >
           {voided ? 'Count it again' : 'Ignore this link'}

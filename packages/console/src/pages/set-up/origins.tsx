@@ -59,7 +59,7 @@ export const Origins = () => {
     <Card title="Sites">
       <div id="origins">
         {origins.length === 0 ? (
-          <p>Any site can send. Add yours, and only listed sites can.</p>
+          <p>Any site can send events. Once you add a site, only listed sites can.</p>
         ) : (
           <ul class="origins">
             {origins.map((origin) => (

@@ -2,7 +2,8 @@
 import type { AnswerFor } from '@firsthand/client';
 import { formatTime } from '../../reading/format.ts';
 import type { Measure } from '../../reading/measures.ts';
-import { comparison, type Interval, range } from '../../reading/range.ts';
+import { type Interval, range } from '../../reading/range.ts';
+import { earlierLabel } from '../range-words.ts';
 import { Plot } from './plot.tsx';
 
 export type Totals = AnswerFor<'reportTotals'>;
@@ -35,7 +36,7 @@ export const TotalsPlot = ({ totals, measure: { label, of, forms }, interval }: 
         ...(earlier
           ? [
               {
-                label: comparison.value === 'year' ? 'A year earlier' : 'Period before',
+                label: earlierLabel(),
                 labels: earlier.map(({ from }) => formatTime(from, labelForms[interval])),
                 values: valuesOf(earlier),
                 isEarlier: true,

@@ -44,6 +44,8 @@ it.each([
   ['sqlite:/srv/x.db', 'SQLITE_FULL', 'database or disk is full', 'no room on the disk of /srv/x.db'],
   ['sqlite:/srv/x.db', 'SQLITE_BUSY', 'database is locked', '/srv/x.db cannot be written to now: database is locked'],
   ['postgres://u:secret@db/x', '53100', 'disk full', 'PostgreSQL has no room: disk full'],
+  ['postgres://u:secret@db/x', '53300', 'too many clients', 'PostgreSQL cannot do this now: too many clients'],
+  ['postgres://u:secret@db/x', '55P03', 'lock timeout', 'PostgreSQL cannot do this now: lock timeout'],
   ['postgres://u:secret@db/x', 'ECONNREFUSED', '', 'PostgreSQL does not answer: ECONNREFUSED'],
 ])('gives the cause of a failed write to %s with %s', (databaseURL, code, text, message) => {
   const cause = Object.assign(new Error(text), { code });

@@ -15,7 +15,7 @@ export const exitCodeOf = (error: unknown): number => {
 
 type Caused = Error & { readonly code?: unknown; readonly cause?: unknown };
 
-/** Whether the error, or what it was thrown for, is that this user may not use a file. */
+/** Whether the error, or one of its causes, is a missing file permission. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof Error &&
   (['EACCES', 'EPERM'].includes(String((error as Caused).code)) || isForbidden((error as Caused).cause));
@@ -49,8 +49,9 @@ export const withCause = (error: unknown, databaseURL: string): unknown => {
   const reason = cause instanceof Error ? `: ${cause.message || String((cause as Caused).code)}` : '';
   const causeCode = String((cause as Caused | undefined)?.code ?? '');
   if (file === undefined) {
-    const isFull = causeCode.startsWith('53');
-    return new Error(isFull ? `PostgreSQL has no room${reason}` : `PostgreSQL does not answer${reason}`, { cause });
+    const isDown = /^(08|57P|E[A-Z]+$)/.test(causeCode);
+    const what = isDown ? 'does not answer' : causeCode === '53100' ? 'has no room' : 'cannot do this now';
+    return new Error(`PostgreSQL ${what}${reason}`, { cause });
   }
   const isFull = /^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(causeCode);
   return new Error(isFull ? `no room on the disk of ${file}` : `${file} cannot be written to now${reason}`, { cause });

@@ -175,7 +175,7 @@ export const createSignIn = ({
   const notTogetherOrLocked = `${notTogether}, or you have not signed in from here lately: many sign-ins with this e-mail address have failed, so try again in an hour or use a passkey`;
 
   /**
-   * Those of the members with an e-mail address whose password it is; none counts as a failed sign-in. While the e-mail address is
+   * Returns the members whose password this is. No match counts as a failed sign-in. While the e-mail address is
    * locked, the password is compared only with those of members who are known at the address: an owner of another account may be known
    * with the same e-mail address.
    */
@@ -232,7 +232,7 @@ export const createSignIn = ({
   /** The purpose of the challenge for joining with a passkey. */
   const purposeOf = (invitationHash: string) => `join ${invitationHash}`;
 
-  /** Takes the processor twice, so the caller counts the request first. */
+  /** Checking and hashing are expensive: take from a rate limit first. */
   const checkAndHash = async (
     password: string,
     { account, emailaddress, memberName }: Pick<Invitation, 'account' | 'emailaddress' | 'memberName'>,
@@ -281,7 +281,8 @@ export const createSignIn = ({
         checkLength(current, field);
         const network = await hashedNetwork(c, emailaddress);
         const members = await store.findMembers({ emailaddress, network, time: now() });
-        const own = members.filter((each) => each.memberID === memberID);
+        // The session proves who this is, so that nobody who fails to sign in with the e-mail address can prevent the change.
+        const own = members.flatMap((each) => (each.memberID === memberID ? { ...each, isKnown: true } : []));
         const { matches } = await compare(current, emailaddress, own, c);
         if (matches.length === 0)
           throw new Refusal('invalid_token', { field, message: 'the current password is wrong' });

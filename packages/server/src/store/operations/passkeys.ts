@@ -48,22 +48,21 @@ export function* lockMember({
   token: number;
   password: string | null;
 }> {
-  const query = db
-    .selectFrom('member as m')
-    .innerJoin('token as t', 't.token', 'm.token')
-    .select(['t.token', 'm.password'])
-    .where('m.account', '=', account)
-    .where('m.memberID', '=', memberID)
-    .where('t.revokedTime', 'is', null)
-    .forUpdate('m');
   const row = yield* first(
-    by === null
-      ? query
-      : query.where('m.token', '=', (eb) =>
-          eb.selectFrom('token').select('createdBy').where('token', '=', by).where('revokedTime', 'is', null),
-        ),
+    db
+      .selectFrom('member as m')
+      .innerJoin('token as t', 't.token', 'm.token')
+      .select(['t.token', 'm.password'])
+      .where('m.account', '=', account)
+      .where('m.memberID', '=', memberID)
+      .where('t.revokedTime', 'is', null)
+      .forUpdate('m'),
   );
   if (!row) throw unknownMember();
+  if (by === null) return row;
+  // A query of its own: it sees a change that ended this session while the one above waited for the row.
+  const session = db.selectFrom('token').select('token').where('token', '=', by).where('createdBy', '=', row.token);
+  if (!(yield* first(session.where('revokedTime', 'is', null)))) throw unknownMember();
   return row;
 }
 

@@ -144,7 +144,7 @@ it('changes the password of a member in a dialog, and ends the other sessions', 
   await shows(ben.page, 'You sign in with ben@shop.example and your password.');
   await ben.page.getByRole('button', { name: 'Change password …' }).click();
   const dialog = ben.page.getByRole('dialog', { name: 'Change your password' });
-  await dialog.getByText('This ends your other sessions.').waitFor(soon);
+  await dialog.getByText('Your other sessions in it end.').waitFor(soon);
   const inputs = dialog.locator('input');
   expect(await inputs.evaluateAll((all) => all.map((each) => each.getAttribute('autocomplete')))).toEqual([
     ...['username', 'current-password', 'new-password'],
@@ -162,7 +162,7 @@ it('changes the password of a member in a dialog, and ends the other sessions', 
   await expect.poll(() => dialog.getByRole('alert').innerText()).toBe('the current password is wrong');
   await current.fill(password);
   await ben.page.keyboard.press('Enter');
-  await shows(ben.page, 'Your password is changed. Your other sessions have ended.');
+  await shows(ben.page, 'Password changed for this account. Your other sessions in it have ended.');
   expect(await dialog.count()).toBe(0);
 
   await elsewhere.page.getByRole('link', { name: 'People' }).first().click();

@@ -22,7 +22,9 @@ const ChangeDialog = ({ own, changed, close }: ChangeProps & { readonly close: (
     setProblem(why);
     if (why) return;
     close();
-    show({ text: `Your password is ${hasPassword ? 'changed' : 'set'}. Your other sessions have ended.` });
+    show({
+      text: `Password ${hasPassword ? 'changed' : 'set'} for this account. Your other sessions in it have ended.`,
+    });
     changed();
   };
   return (
@@ -34,7 +36,7 @@ const ChangeDialog = ({ own, changed, close }: ChangeProps & { readonly close: (
       problem={problem}
       isDisabled={isBusy}
     >
-      <p>This ends your other sessions. You stay signed in here.</p>
+      <p>This is your password for this account only. Your other sessions in it end.</p>
       {/* Password managers store the new password with it. */}
       <input type="email" autocomplete="username" value={memberEmailaddress} readOnly hidden />
       {hasPassword && (

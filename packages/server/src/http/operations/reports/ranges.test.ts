@@ -61,6 +61,15 @@ describe('the earlier range', () => {
     ['the month before, so far', 'month', '2026-11-01/2026-11-30T18:00Z', 'UTC', '2026-10-01T00:00Z/2026-10-30T18:00Z'],
     ['all of a shorter month', 'month', '2026-03-01/2026-03-30T18:00Z', 'UTC', '2026-02-01T00:00Z/2026-03-01T00:00Z'],
     ['a whole longer month', 'month', '2026-02-01/2026-03-01', 'UTC', '2026-01-01T00:00Z/2026-02-01T00:00Z'],
+    [
+      'the last day before a longer month',
+      'month',
+      '2026-04-30/2026-05-01',
+      'UTC',
+      '2026-03-30T00:00Z/2026-03-31T00:00Z',
+    ],
+    ['the last week of February', 'month', '2026-02-22/2026-03-01', 'UTC', '2026-01-22T00:00Z/2026-01-29T00:00Z'],
+    ['the day before a leap day', 'year', '2025-02-28/2025-03-01', 'UTC', '2024-02-28T00:00Z/2024-02-29T00:00Z'],
     ['a last day of a month', 'month', '2026-03-31/2026-04-01', 'UTC', '2026-02-28T00:00Z/2026-03-01T00:00Z'],
     [
       'the week before, so far',

@@ -71,6 +71,13 @@ const earlierRange = (range: Range, compare: Compare, isOpen: boolean, offsetAt:
   const { from, to } = range;
   if (to - from < day) return earlierOfDay(range, compare, isOpen, offsetAt);
   if (compare !== 'previous') {
+    const beginsMonth = (time: number) => time === beginningOfMonth(monthOf(time, offsetAt), offsetAt);
+    if (compare !== 'week' && beginsMonth(to) && !beginsMonth(from)) {
+      // Its last day is what has an earlier date: the 1st, at which it ends, would take days of a longer month along.
+      const addDay = (time: number, days: number) => momentOf(time + offsetAt(time) + days * day, offsetAt);
+      const lastDay = earlierTime(addDay(to, -1), compare, offsetAt, true);
+      return { from: earlierTime(from, compare, offsetAt, true), to: addDay(lastDay, 1) };
+    }
     const end = earlierTime(to, compare, offsetAt, false);
     // Of a month with fewer days, such as February, nothing after its end is compared.
     const lastEnd = compare === 'month' ? beginningOfMonth(monthOf(to, offsetAt), offsetAt) : end;

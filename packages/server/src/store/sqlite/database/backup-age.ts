@@ -60,7 +60,10 @@ export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineO
     .find(({ time }) => time <= now);
   if (!newest) {
     const others = statSync(folder, { throwIfNoEntry: false }) ? readdirSync(folder).filter(isBackupName).length : 0;
-    const hint = others > 0 ? `; ${others} of other databases are there: does DATABASE_URL name the right file?` : '';
+    const hint =
+      others > 0
+        ? `; the folder has backups of other databases (${others}): does DATABASE_URL name the right file?`
+        : '';
     return [{ name, ok: false, detail: `there is none of this database in ${folder}${hint}` }];
   }
   const age = now - newest.time;

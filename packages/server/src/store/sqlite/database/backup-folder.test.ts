@@ -181,7 +181,7 @@ test('doctor has one finding about backups, and notices that those in the folder
   expect(await examine()).toMatchObject([{ name: 'backup', detail: expect.stringContaining('set BACKUP_DIR') }]);
   renameSync(file, file.replace(/firsthand-[\da-f]{12}/, 'firsthand-0123456789ab'));
   const detail = expect.stringMatching(
-    /there is none of this database in .*; 1 of other databases are there: does DATABASE_URL/,
+    /there is none of this database in .*; the folder has backups of other databases \(1\): does DATABASE_URL/,
   );
   expect(await examine(backups)).toEqual([{ name: 'scheduled backups', ok: false, detail }]);
 });

@@ -81,7 +81,9 @@ test('a backup folder that this user may not read and write is named', () => {
     {
       name: 'scheduled backups',
       ok: false,
-      detail: expect.stringMatching(`user ${process.getuid?.()} may not read and write ${backupDir} \\(BACKUP_DIR\\): EACCES`),
+      detail: expect.stringMatching(
+        `user ${process.getuid?.()} may not read and write ${backupDir} \\(BACKUP_DIR\\): EACCES`,
+      ),
     },
   ]);
 });
