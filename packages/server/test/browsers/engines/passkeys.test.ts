@@ -149,7 +149,7 @@ describeEngines('passkeys', (engine) => {
     await fills(tab, 'dialog[open] input[name=password]', password);
     await isAccessible(tab);
     await presses(tab, 'Set');
-    await sees(tab, 'Your password is set. Your other sessions have ended.');
+    await sees(tab, 'Password set for this account. Your other sessions in it have ended.');
     await sees(tab, 'Change password …');
     await presses(tab, 'Audit log');
     await expect.poll(() => tab.run(visibleText)).toMatch(/Password changed\s+Ben Lime/);
