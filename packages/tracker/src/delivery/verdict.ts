@@ -14,6 +14,6 @@ export type Verdict = Partial<ContactResult> & {
  */
 export const isVerdict = (verdict: Verdict): unknown =>
   (verdict.status === '200' && (verdict.eventUUID || verdict.contactUUID)) ||
-  /^(missing_field|invalid_field|missing_token|invalid_token|invalid_json|token_kind|origin_not_allowed|server_token_in_browser|unknown_id|id_not_for_browser|email_taken|external_id_taken|erased_contact|body_too_large)$/.test(
+  /^(invalid_(field|token|json)|missing_(field|token)|token_kind|origin_not_allowed|server_token_in_browser|unknown_id|id_not_for_browser|email_taken|external_id_taken|erased_contact|body_too_large)$/.test(
     (verdict.error || (verdict as { code?: string })).code as string,
   );
