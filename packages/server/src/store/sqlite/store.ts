@@ -93,7 +93,6 @@ const stepsPerWriteInMemory = 8;
  */
 const onThisThread = (db: Connection, arrangement: Arrangement | undefined, stepsPerWrite: number): Store => {
   const listeners = new Set<() => void>();
-  prepareLazily(db);
   const engine = createWriteEngine(db, arrangement);
   const maintainAll = async () => {
     for (let rest = engine.maintain(); rest !== null; rest = engine.maintain()) await wait(rest);
@@ -144,6 +143,7 @@ export const openBeside = (
   }
   ensureFile(path);
   const db = openConnection(path, 'write');
+  prepareLazily(db);
   try {
     if (db.pragma('user_version', { simple: true }) !== newestMigration()) {
       throw new StoreUnusable(

@@ -1,11 +1,12 @@
 /** The database file: created completely or not at all, and accepted only when its header says that it is Firsthand's. */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
 import Database from './better-sqlite3.ts';
 import { applicationID } from './connection.ts';
 import { refuseClosed } from './file-permissions.ts';
-import { migrate, refuseNewer } from './migrate.ts';
+import { emptyDatabase } from './memory.ts';
+import { refuseNewer } from './migrate.ts';
 import { give, makeFolder, ownerAmong } from './owner.ts';
 
 /**
@@ -28,10 +29,11 @@ export const ensureFile = (path: string): void => {
   const draft = `${path}.${process.pid}.new`;
   rmSync(draft, { force: true });
   try {
+    writeFileSync(draft, emptyDatabase());
     const db = new Database(draft);
     db.pragma('synchronous = EXTRA');
-    db.pragma(`application_id = ${applicationID}`);
-    migrate(db, path);
+    // Each file has a secret of its own. This commit also syncs the rest of the file.
+    db.exec('UPDATE position SET secret = randomblob(32)');
     // Set now, while nobody else has the file open: two processes that change the mode at once can block each other.
     db.pragma('journal_mode = WAL');
     db.close();

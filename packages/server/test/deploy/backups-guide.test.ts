@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { start, temporaryFolder } from './fixtures/command.ts';
-import { blocksOf } from './fixtures/documents/guides.ts';
+import { start, temporaryFolder } from '../fixtures/command.ts';
+import { blocksOf } from '../fixtures/documents/guides.ts';
 
-const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const blocks = blocksOf('backups.md').map(({ code }) => code.trim());
 const find = (words: string): string => {
   const found = blocks.filter((code) => code.includes(words));
