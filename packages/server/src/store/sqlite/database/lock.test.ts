@@ -40,7 +40,7 @@ test('a lock that is held for a moment is waited for', { retry: 9 }, async () =>
   const path = newPath();
   const { released } = await holdElsewhere(path, 100);
   const began = Date.now();
-  takeLock(path)();
+  takeLock(path, soon.timeout)();
   const ended = Date.now();
   const between = await released();
   expect(began).toBeLessThan(between);

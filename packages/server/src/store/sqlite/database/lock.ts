@@ -6,14 +6,14 @@ import { type Connection, codeOf } from './connection.ts';
 import { give, ownerAmong } from './owner.ts';
 
 /** How long to wait for a process that holds the lock only to test it: `firsthand doctor`, another command. */
-const patienceMilliseconds = 250;
+const defaultPatience = 250;
 
 /**
  * Takes the lock `<path>-lock`. Returns a function that releases it, or undefined when another process has it. The lock
  * is a second database that is held in an exclusive transaction: the operating system releases it however the process ends, which a
  * PID file can't ensure.
  */
-export const tryLock = (path: string): (() => void) | undefined => {
+export const tryLock = (path: string, patienceMilliseconds = defaultPatience): (() => void) | undefined => {
   let lock: Connection | undefined;
   try {
     const file = `${path}-lock`;
@@ -31,8 +31,8 @@ export const tryLock = (path: string): (() => void) | undefined => {
 };
 
 /** Takes the lock. Throws StoreUnusable when another server has it. */
-export const takeLock = (path: string): (() => void) => {
-  const unlock = tryLock(path);
+export const takeLock = (path: string, patienceMilliseconds?: number): (() => void) => {
+  const unlock = tryLock(path, patienceMilliseconds);
   if (unlock) return unlock;
   throw new StoreUnusable(
     `${path} is being served already: one server for a file (stop it, or use another DATABASE_URL)`,

@@ -25,11 +25,13 @@ test.each([1, 30, 118, 500])('of %i attributes in a block, all are found, and of
   const blocks = 100;
   const { count, mayHold } = createFilters(blocks, perBlock);
   expect(count).toBe(Math.max(64, 14 * perBlock));
+  let missed = 0;
   let inVain = 0;
   for (let block = 0; block < blocks; block += 1) {
-    for (let nth = 0; nth < perBlock; nth += 1) expect(mayHold(block, hashOf(`/${block}/${nth}`))).toBe(true);
+    for (let nth = 0; nth < perBlock; nth += 1) if (!mayHold(block, hashOf(`/${block}/${nth}`))) missed += 1;
     for (let nth = 0; nth < 200; nth += 1) if (mayHold(block, hashOf(`/other/${block}/${nth}`))) inVain += 1;
   }
+  expect(missed).toBe(0);
   // 0.15 % is what is expected.
   expect(inVain / (blocks * 200)).toBeLessThan(0.004);
 });
