@@ -4,37 +4,29 @@
  */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { FedErasure, FedEvents, FedOwners } from '../../store/report-feed.ts';
-import type { EngineSettings, Held, LastEvents } from '../messages.ts';
+import type { EngineSettings, Held } from '../messages.ts';
 import type { Condition } from '../questions.ts';
 import { connected } from './database.ts';
 import { appendEvents } from './files/appending.ts';
-import { absent, type Columns, createColumns, definition, fixedColumns } from './files/columns.ts';
+import { type Columns, createColumns, definition, fixedColumns } from './files/columns.ts';
 import { createErasures } from './files/erasures.ts';
+import { createEventFiles, nextNumber, selectRows, skipNumberOf } from './files/event-files.ts';
 import { createFiles, type EventFile, type StoredFile } from './files/files.ts';
 import { createVisitors, visitorColumns } from './files/visitors.ts';
 import { createOwners } from './owners.ts';
-import { clause, integers, list, literal, name, or, type SQL, sql } from './sql.ts';
+import { integers, list, name, or, type SQL, sql } from './sql.ts';
 import { run } from './statements.ts';
 
 /** The tail is written to a file when it takes more than this part of the memory. */
 const mostOfMemory = 0.25;
-/** And a group of rows that is being written, about this part. */
-const mostOfGroup = 0.125;
 /** A tail that is a smaller part of a full file is read from the store again rather than written when the process ends. */
 const worthAFile = 0.01;
-const mostCompared = 100;
 
 /** A condition that speaks of the event's person. */
 export type OfPeople = Extract<
   Condition,
   { readonly contacts: unknown } | { readonly did: unknown } | { readonly personFirst: unknown }
 >;
-
-/**
- * Numbers name files and tables, and only grow: none of them is used twice in a process, not even for another account or after files were
- * deleted, because DuckDB caches what it has read of a file under its name.
- */
-let lastNumber = 0;
 
 /** What a question reads, as it was at one time. */
 export interface Source {
@@ -76,6 +68,7 @@ export const openAccount = async (
   const work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => connected(instance, use);
 
   const manifest = await files.open();
+  const eventFiles = createEventFiles(files, work, memoryBytes);
   const erasures = createErasures(account, manifest?.firstSequence ?? 0, manifest?.cutUntil ?? 0);
   const visitors = createVisitors(account);
   const columns = createColumns([...(manifest?.attributes ?? [])]);
@@ -83,8 +76,7 @@ export const openAccount = async (
   let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null = manifest;
   let through = manifest?.through ?? 0;
   let position: string | null = manifest?.position ?? null;
-  for (const { name } of manifest ? [...events, manifest.owners, manifest.merged] : [])
-    lastNumber = Math.max(lastNumber, Number(/\d+/.exec(name)?.[0]));
+  for (const { name } of manifest ? [...events, manifest.owners, manifest.merged] : []) skipNumberOf(name);
   let isFresh = true;
   /** Questions that are being answered: what they read must not be deleted. */
   const readers = new Set<Promise<unknown>>();
@@ -96,8 +88,7 @@ export const openAccount = async (
     bytes: number;
   }
   const createTail = async (): Promise<Tail> => {
-    lastNumber += 1;
-    const table = name(`tail_${account}_${lastNumber}`);
+    const table = name(`tail_${account}_${nextNumber()}`);
     const columnNames = Object.keys(fixedColumns);
     await work((connection) => run(connection, sql`CREATE TABLE ${table} (${list(columnNames.map(definition))})`));
     return { table, columns: columnNames, events: 0, bytes: 0 };
@@ -111,25 +102,15 @@ export const openAccount = async (
   );
   let tail = await createTail();
 
-  /** Reads those of the columns that there are; `rows` is a table, or a list of files. */
-  const rowsOf = (rows: SQL, has: ReadonlySet<string>, names: readonly string[], hidden: SQL | null): SQL => {
-    const selected = names.map((column) => (has.has(column) ? clause`e.${name(column)}` : absent(column)));
-    return sql`SELECT ${list(selected)} FROM ${rows} e WHERE NOT ${hidden ?? sql`false`}`;
-  };
-  const filesOf = (those: readonly EventFile[]): SQL =>
-    clause`read_parquet([${list(those.map((file) => literal(files.pathOf(file.name))))}], union_by_name = true)`;
-  const rowsOfFiles = (those: readonly EventFile[], names: readonly string[], hidden: SQL | null): SQL =>
-    rowsOf(filesOf(those), new Set(those.flatMap((file) => file.columns)), names, hidden);
-
   /** All events that there are, those that are to be removed too. */
   const allRows = (names: readonly string[]): SQL => {
-    const fromTail = rowsOf(tail.table, new Set(tail.columns), names, null);
-    return events.length === 0 ? fromTail : sql`${rowsOfFiles(events, names, null)} UNION ALL ${fromTail}`;
+    const fromTail = selectRows(tail.table, new Set(tail.columns), names, null);
+    return events.length === 0 ? fromTail : sql`${eventFiles.select(events, names, null)} UNION ALL ${fromTail}`;
   };
   await work((connection) =>
     visitors.load(
       connection,
-      events.length === 0 ? null : rowsOfFiles(events, visitorColumns, null),
+      events.length === 0 ? null : eventFiles.select(events, visitorColumns, null),
       manifest?.broken ?? [],
     ),
   );
@@ -180,48 +161,22 @@ export const openAccount = async (
     });
   };
 
-  /** Each thread holds a group of rows in memory, at 16 to 32 bytes a value, until it is written. */
-  const rowsOfGroup = (columnCount: number): number =>
-    Math.max(2_048, Math.min(122_880, Math.floor((mostOfGroup * memoryBytes) / 24 / columnCount)));
-  const writeParquet = (file: string, query: SQL, columnCount: number): Promise<StoredFile> =>
-    files.create(file, (path) =>
-      work((connection) =>
-        run(
-          connection,
-          sql`COPY ${query} TO ${literal(path)}
-            (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup(columnCount)})`,
-        ),
-      ),
-    );
-  const nextName = (what: string): string => {
-    lastNumber += 1;
-    return `${what}-${lastNumber}.parquet`;
-  };
   /** Writes the owners as they are. Returns the names of the files that they replace. */
   const writeOwners = async (): Promise<string[]> => {
     if (position === null || saved?.position === position) return [];
     const replaced = saved ? [saved.owners.name, saved.merged.name] : [];
     saved = {
-      owners: await writeParquet(nextName('owners'), owners.rows.owners, 4),
-      merged: await writeParquet(nextName('merged'), owners.rows.merged, 2),
+      owners: await eventFiles.write('owners', owners.rows.owners, 4),
+      merged: await eventFiles.write('merged', owners.rows.merged, 2),
       position,
     };
     return replaced;
   };
-  /** `query` leaves out what is erased. Returns null when nothing is left. */
   const writeEvents = async (query: SQL, names: readonly string[]): Promise<EventFile | null> => {
     const { generation } = erasures;
-    const file = await writeParquet(nextName('events'), query, names.length);
-    const written = clause`read_parquet(${literal(files.pathOf(file.name))})`;
-    const [row] = await work((connection) =>
-      run(connection, sql`SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last FROM ${written}`),
-    );
-    const count = Number(row?.events);
-    examined.set(file.name, generation);
-    if (count > 0)
-      return { ...file, events: count, first: Number(row?.first), last: Number(row?.last), columns: names };
-    await files.remove([file.name]);
-    return null;
+    const file = await eventFiles.writeEvents(query, names);
+    if (file) examined.set(file.name, generation);
+    return file;
   };
 
   /** Writes the tail to a file, together with the last ones while these are small: so there are few, and each is written few times. */
@@ -237,8 +192,9 @@ export const openAccount = async (
     const joined = events.slice(first);
     const names = [...new Set([...joined.flatMap((file) => file.columns), ...tail.columns])];
     const hidden = erasures.condition;
-    const fromTail = rowsOf(tail.table, new Set(tail.columns), names, hidden);
-    const query = joined.length === 0 ? fromTail : sql`${rowsOfFiles(joined, names, hidden)} UNION ALL ${fromTail}`;
+    const fromTail = selectRows(tail.table, new Set(tail.columns), names, hidden);
+    const query =
+      joined.length === 0 ? fromTail : sql`${eventFiles.select(joined, names, hidden)} UNION ALL ${fromTail}`;
     const file = await writeEvents(query, names);
     const replaced = joined.map(({ name }) => name);
     // Files that may hold erased events keep the position from before: after a crash the feed names the erasures again.
@@ -252,32 +208,10 @@ export const openAccount = async (
     await work((connection) => run(connection, sql`DROP TABLE ${written.table}`));
   };
 
-  const lastEvents = async (): Promise<LastEvents | null> => {
-    const file = events.at(-1);
-    if (!file) return null;
-    const rows = await work((connection) =>
-      run(
-        connection,
-        sql`SELECT * FROM (SELECT sequence, "user", contact, "eventID", "eventTime" FROM ${filesOf([file])}
-          ORDER BY sequence DESC LIMIT ${mostCompared}) ORDER BY sequence`,
-      ),
-    );
-    const column = (named: string) => Float64Array.from(rows, (row) => Number(row[named]));
-    const sequence = column('sequence');
-    return {
-      beyond: (sequence[0] as number) - 1,
-      through: file.last,
-      sequence,
-      user: column('user'),
-      contact: column('contact'),
-      eventID: Int32Array.from(column('eventID')),
-      eventTime: column('eventTime'),
-    };
-  };
-
   return {
     async held(): Promise<Held> {
-      const last = isFresh ? await lastEvents() : null;
+      const file = events.at(-1);
+      const last = isFresh && file ? await eventFiles.readLast(file) : null;
       isFresh = false;
       return { through, position, last };
     },
@@ -318,13 +252,13 @@ export const openAccount = async (
         return 'done';
       }
       const [row] = await work((connection) =>
-        run(connection, sql`SELECT count(*) AS erased FROM ${filesOf([file])} e WHERE ${hidden}`),
+        run(connection, sql`SELECT count(*) AS erased FROM ${eventFiles.read([file])} e WHERE ${hidden}`),
       );
       if (Number(row?.erased) === 0) {
         examined.set(file.name, erasures.generation);
         return 'examined';
       }
-      const rest = await writeEvents(rowsOfFiles([file], file.columns, hidden), file.columns);
+      const rest = await writeEvents(eventFiles.select([file], file.columns, hidden), file.columns);
       events = events.flatMap((each) => (each !== file ? each : (rest ?? [])));
       await writeManifest();
       await readersDone();
@@ -341,7 +275,7 @@ export const openAccount = async (
       const bounds = { ...visitors.bounds };
       const isLater = sql`e.sequence > ${through}`;
       const tailRows = (wanted: readonly string[]) =>
-        rowsOf(table, tailColumns, wanted, hidden === null ? isLater : or([hidden, isLater]));
+        selectRows(table, tailColumns, wanted, hidden === null ? isLater : or([hidden, isLater]));
       return {
         columns,
         person: owners.personOf(bounds.contact > 0),
@@ -351,9 +285,9 @@ export const openAccount = async (
         through,
         select(wanted) {
           const fromTail = tailRows(wanted);
-          return those.length === 0 ? fromTail : sql`${rowsOfFiles(those, wanted, hidden)} UNION ALL ${fromTail}`;
+          return those.length === 0 ? fromTail : sql`${eventFiles.select(those, wanted, hidden)} UNION ALL ${fromTail}`;
         },
-        parts: (wanted) => [...those.map((file) => rowsOfFiles([file], wanted, hidden)), tailRows(wanted)],
+        parts: (wanted) => [...those.map((file) => eventFiles.select([file], wanted, hidden)), tailRows(wanted)],
         irregular: { table: visitors.table, visitors: visitors.irregular },
         bounds,
         cutUntil: erasures.cutUntil,

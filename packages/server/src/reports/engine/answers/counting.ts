@@ -62,42 +62,48 @@ const ones = (bits: SQL): SQL => sql`coalesce(bit_count(${bits}), 0)`;
 const byHashes = clause`count(*) AS events, count(DISTINCT "user") FILTER (WHERE "user" > 0) AS users,
   count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
 
-export const countGroups = async (
+const columnsOf = (keys: readonly string[]): SQL => list(keys.map(name));
+/** Leaves out the rows of `h` whose group is in a table. */
+const notIn = (keys: readonly string[], table: SQL): SQL => clause`h ANTI JOIN ${table} t ON ${sameGroup(keys)}`;
+
+const countByHashes = async (connection: DuckDBConnection, { keys, hits, once }: Groups): Promise<Counted> => {
+  const columns = columnsOf(keys);
+  const found = hits({ person: true, session: true, sequence: once !== undefined });
+  // An event is in a group once, though it may be in several.
+  await run(
+    connection,
+    sql`CREATE OR REPLACE TEMP TABLE counted AS SELECT ${columns}, GROUPING(${columns}) AS total, ${byHashes}
+      FROM ${found} GROUP BY ${once ? columns : clause`GROUPING SETS ((), (${columns}))`}`,
+  );
+  await run(connection, sql`CREATE OR REPLACE TEMP TABLE groups AS SELECT * FROM counted WHERE total = 0`);
+  const all = once?.({ person: true, session: true, sequence: true });
+  const count = async (rows: SQL): Promise<Row | undefined> =>
+    (await run(connection, sql`SELECT ${byHashes} FROM ${rows}`))[0];
+  return {
+    total: async () => (all ? count(all) : (await run(connection, sql`SELECT * FROM counted WHERE total > 0`))[0]),
+    without(table) {
+      if (!all) return count(clause`${found} ${notIn(keys, table)}`);
+      const inTable = sql`SELECT sequence FROM ${found} h SEMI JOIN ${table} t ON ${sameGroup(keys)}`;
+      return count(clause`${all} ANTI JOIN ${inTable} USING (sequence)`);
+    },
+  };
+};
+
+/** The greatest numbers of users and of people, and how many sessions have numbers. */
+interface Numbers {
+  readonly users: number;
+  readonly people: number;
+  readonly sessions: number;
+}
+
+const countByBitmaps = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
-  { keys, hits, sessions, bySession = false, withAdds = false, once, size: { groups, events } }: Groups,
+  { keys, hits, sessions, bySession = false, withAdds = false, size: { groups, events } }: Groups,
+  { users, people, sessions: numbersOfSessions }: Numbers,
 ): Promise<Counted> => {
-  const columns = list(keys.map(name));
-  const notIn = (table: SQL): SQL => clause`h ANTI JOIN ${table} t ON ${sameGroup(keys)}`;
-
-  const users = source.bounds.user;
-  const people = users + (await source.greatestContact(connection));
-  const numbersOfSessions = bySession ? 0 : sessions.greatest - sessions.lowest + 1;
-  const bytesOfGroup = (users + people + numbersOfSessions) / 8;
-  const bytes = groups * bytesOfGroup;
-  if (bytes > Math.min(mostOfMemory * source.memoryBytes, events / eventsPerByte)) {
-    const found = hits({ person: true, session: true, sequence: once !== undefined });
-    // An event is in a group once, though it may be in several.
-    await run(
-      connection,
-      sql`CREATE OR REPLACE TEMP TABLE counted AS SELECT ${columns}, GROUPING(${columns}) AS total, ${byHashes}
-        FROM ${found} GROUP BY ${once ? columns : clause`GROUPING SETS ((), (${columns}))`}`,
-    );
-    await run(connection, sql`CREATE OR REPLACE TEMP TABLE groups AS SELECT * FROM counted WHERE total = 0`);
-    const all = once?.({ person: true, session: true, sequence: true });
-    const count = async (rows: SQL): Promise<Row | undefined> =>
-      (await run(connection, sql`SELECT ${byHashes} FROM ${rows}`))[0];
-    return {
-      total: async () => (all ? count(all) : (await run(connection, sql`SELECT * FROM counted WHERE total > 0`))[0]),
-      without(table) {
-        if (!all) return count(clause`${found} ${notIn(table)}`);
-        const inTable = sql`SELECT sequence FROM ${found} h SEMI JOIN ${table} t ON ${sameGroup(keys)}`;
-        return count(clause`${all} ANTI JOIN ${inTable} USING (sequence)`);
-      },
-    };
-  }
-
+  const columns = columnsOf(keys);
   // Looking at each bit of whole users costs less than reading their events again while there are fewer.
   const { isOwned, whole } = await writeOwned(connection, source, question, Math.min(events, source.through) / groups);
   const user = name('user');
@@ -187,5 +193,25 @@ export const countGroups = async (
     );
     return row;
   };
-  return { total: () => united(nothing), without: (table) => united(notIn(table)) };
+  return { total: () => united(nothing), without: (table) => united(notIn(keys, table)) };
+};
+
+/** Makes the temporary table `groups`, of which `Counted` says the columns. */
+export const countGroups = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: Question,
+  groups: Groups,
+): Promise<Counted> => {
+  const { sessions, size } = groups;
+  const users = source.bounds.user;
+  const numbers: Numbers = {
+    users,
+    people: users + (await source.greatestContact(connection)),
+    sessions: groups.bySession ? 0 : sessions.greatest - sessions.lowest + 1,
+  };
+  const bytes = (size.groups * (numbers.users + numbers.people + numbers.sessions)) / 8;
+  return bytes > Math.min(mostOfMemory * source.memoryBytes, size.events / eventsPerByte)
+    ? countByHashes(connection, groups)
+    : countByBitmaps(connection, source, question, groups, numbers);
 };
