@@ -42,6 +42,7 @@ import { createContactWriter } from './contacts/contacts.ts';
 import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
 import { createMergeWriter } from './contacts/merges.ts';
+import { createPutContact } from './contacts/put-contact.ts';
 import { createRequestRepeats } from './contacts/request-repeats.ts';
 import { createUsers } from './contacts/users.ts';
 import { listUnspread } from './database/citus.ts';
@@ -131,9 +132,10 @@ const createWrites = (stored: StoredRepeats) => {
   const users = createUsers();
   const catalogues = createCatalogueWriter();
   const contacts = createContactWriter(finder, catalogues);
+  const putContact = createPutContact(finder, contacts);
   const refused = createRefusedWriter(finder);
   const keepEvents = createEventWriter({ users, catalogues, finder, dedup });
-  const createContact = createContactCreator({ users, catalogues, finder, contacts, repeats });
+  const createContact = createContactCreator({ users, catalogues, finder, putContact, repeats });
   const { updateContact } = contacts;
   const erasures = createErasures({ finder, repeats, refused });
 
@@ -155,7 +157,7 @@ const createWrites = (stored: StoredRepeats) => {
   return {
     finder,
     keepEvents,
-    ...createAccountWriter(catalogues, createAccountContacts(catalogues, finder, contacts)),
+    ...createAccountWriter(catalogues, createAccountContacts({ catalogues, finder, contacts, putContact })),
     mergeEntry: catalogues.mergeEntry,
     unmergeEntry: catalogues.unmergeEntry,
     ...createLinkWriter(users, finder, contacts),

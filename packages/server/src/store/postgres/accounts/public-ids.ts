@@ -2,12 +2,10 @@
  * The IDs by which clients know accounts and tokens, by their numbers. On a Citus cluster those tables are on the coordinator, and no
  * statement joins them with tables of accounts.
  */
-import type { TokenKind } from '@firsthand/contract/account/tokens';
-import type { Connection } from '../database/connection.ts';
 
-const distinct = (numbers: readonly (number | null)[]): number[] => [
-  ...new Set(numbers.filter((number) => number !== null)),
-];
+import type { TokenKind } from '@firsthand/contract/account/tokens';
+import { distinct } from '../../../shared/distinct.ts';
+import type { Connection } from '../database/connection.ts';
 
 export const accountUUIDsOf = async (db: Connection, accounts: readonly number[]): Promise<Map<number, string>> => {
   if (accounts.length === 0) return new Map();
@@ -34,7 +32,7 @@ export const tokenIDsOf = async (
   if (tokens.length === 0) return new Map();
   const rows = await db.all<TokenIDs>(
     `SELECT token, "tokenID", kind AS "tokenKind", text AS "tokenText", "memberID" FROM token WHERE token = ANY ($1::integer[])`,
-    [distinct(tokens)],
+    [distinct(tokens.filter((token) => token !== null))],
   );
   return new Map(rows.map((row) => [row.token, row]));
 };

@@ -7,24 +7,32 @@ import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
+import type { PutContactOperation } from './put-contact.ts';
 
 type Act = Pick<AccountChange, 'time' | 'by'>;
 
-export const createAccountContacts = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {
+interface AccountContactParts {
+  readonly catalogues: CatalogueWriter;
+  readonly finder: ContactFinder;
+  readonly contacts: ContactWriter;
+  readonly putContact: PutContactOperation;
+}
+
+export const createAccountContacts = ({ catalogues, finder, contacts, putContact }: AccountContactParts) => {
   /** Changes a contact when it exists, otherwise creates it. */
-  const putContact = async (db: Transaction, change: AccountContact, act: Act): Promise<ContactOutcome> => {
+  const change = async (db: Transaction, given: AccountContact, act: Act): Promise<ContactOutcome> => {
     const { account } = db;
-    const { newContactUUID, externalID, address } = change;
-    const uses = usesOfContact({ ...change, tags: change.addedTags });
+    const { newContactUUID, externalID, address } = given;
+    const uses = usesOfContact({ ...given, tags: given.addedTags });
     await catalogues.check(db, account, { browser: false, uses });
-    const written = { ...change, ...act };
+    const written = { ...given, ...act };
     const write = async () => {
-      const row = await finder.byName(db, { contactUUID: change.contactUUID });
-      return { existed: true, ...(await contacts.write(db, row, { ...written, keys: newKeysOf(change) })) };
+      const row = await finder.byName(db, { contactUUID: given.contactUUID });
+      return { existed: true, ...(await contacts.write(db, row, { ...written, keys: newKeysOf(given) })) };
     };
     const { existed, contactUUID } =
-      change.contactUUID === undefined
-        ? await contacts.put(db, { account, newContactUUID, externalID, address }, written)
+      given.contactUUID === undefined
+        ? await putContact(db, { account, newContactUUID, externalID, address }, written)
         : await write();
     await catalogues.register(db, account, [{ browser: false, uses }]);
     return { exists: existed, contactUUID };
@@ -33,9 +41,9 @@ export const createAccountContacts = (catalogues: CatalogueWriter, finder: Conta
   /** Stores contacts. A refused contact does not affect the others. */
   return async (db: Transaction, changes: readonly AccountContact[], act: Act): Promise<ContactOutcome[]> => {
     const outcomes: ContactOutcome[] = [];
-    for (const change of changes) {
+    for (const each of changes) {
       try {
-        outcomes.push(await db.attempt(() => putContact(db, change, act)));
+        outcomes.push(await db.attempt(() => change(db, each, act)));
       } catch (error) {
         outcomes.push(refusedContact(error));
       }

@@ -9,9 +9,9 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { submitClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
-import type { ContactWriter } from './contacts.ts';
 import { holdUsers } from './held-rows.ts';
 import { link } from './links.ts';
+import { ensureContact, type PutContactOperation } from './put-contact.ts';
 import type { RequestRepeats, RequestRow } from './request-repeats.ts';
 import { dropSurplusClaims } from './surplus-claims.ts';
 import type { User, Users } from './users.ts';
@@ -20,7 +20,7 @@ interface CreateContactParts {
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;
-  readonly contacts: ContactWriter;
+  readonly putContact: PutContactOperation;
   readonly repeats: RequestRepeats;
 }
 
@@ -29,13 +29,13 @@ type Created = RequestRow & { readonly contactUUID: string };
 const answerOf = ({ existed, contactUUID }: Created) => ({ exists: existed, contactUUID });
 
 export const createContactCreator = (parts: CreateContactParts) => {
-  const { users, catalogues, finder, contacts, repeats } = parts;
+  const { users, catalogues, finder, putContact, repeats } = parts;
 
   /** With a server token: the values become the contact's own, and the link, if there is a user, is verified. */
   const createAsServer = async (db: Transaction, request: NewContact, user: number | null): Promise<Created> => {
     const { fields, tags, attributes, token, time } = request;
     const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
-    const { row, existed, contactUUID } = await contacts.put(db, request, values);
+    const { row, existed, contactUUID } = await putContact(db, request, values);
     const { contact } = row;
     if (user !== null) await link(db, { user, contact, verified: true, claim: null, token, time });
     return { contact, claim: null, existed, contactUUID };
@@ -47,7 +47,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
    */
   const createAsBrowser = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
     const { token, verified, time } = request;
-    const found = (await contacts.ensure(db, request)).row;
+    const found = (await ensureContact(db, request)).row;
     const { claim, claimID, contact, earlierClaims } = await submitClaim(db, request, user, found.contact);
     const { exists } = await link(db, {
       user,

@@ -1,6 +1,8 @@
 /** Builds the events of a response from their rows, with their owners and the reasons. */
+
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
+import { distinct } from '../../../shared/distinct.ts';
 import type { CatalogueMerges } from '../../rules/accounts/entry-merges.ts';
 import { toKeptEventID, toStoredEvent } from '../../rules/event-presenter.ts';
 import type { KeptEvent } from '../../rules/kept-event.ts';
@@ -50,8 +52,6 @@ interface Entries {
   /** Returns the names of events; null for one that is not listed. */
   namesOf(eventIDs: readonly number[]): Promise<ReadonlyMap<number, string | null>>;
 }
-
-const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
 
 export const toStoredEvents = async (
   db: AccountConnection,

@@ -1,23 +1,24 @@
 /** Stores batches of events, from many clients, in one transaction. */
+
 import { linkedContact } from '../../../identity/statements.ts';
+import { distinct } from '../../../shared/distinct.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import { type ListedIDs, toStoredKind, usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
-import { handleName, missingContact } from '../../rules/erased-names.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
 import type { CatalogueWriter, EventChecks } from '../accounts/catalogues.ts';
-import { findClaims } from '../contacts/claims.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { holdContacts } from '../contacts/held-rows.ts';
 import { insertStatement } from '../contacts/links.ts';
 import { statementsOf } from '../contacts/statements.ts';
-import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '../contacts/users.ts';
+import { keyOfUser, type User, type UserName, type Users } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { inserting, type SentRows, writeRows } from '../database/row-statements.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { AskedEvent, Dedup, SentEvent } from './dedup.ts';
 import { createBodies } from './event-body.ts';
+import { type Against, createResolver, namesContact } from './event-contacts.ts';
 import { rollupsOf } from './rollups.ts';
 
 interface EventParts {
@@ -26,17 +27,6 @@ interface EventParts {
   readonly finder: ContactFinder;
   readonly dedup: Dedup;
 }
-
-/** The user and contact that an event is logged with. */
-interface Against {
-  readonly name: UserName | null;
-  readonly contact: number | null;
-  /** The contact that the event names, by contactUUID or handle: it must not be erased before this transaction ends. */
-  readonly named: number | null;
-}
-
-/** Whether an event says which contact it is of, and may link its user. */
-const namesContact = ({ contactUUID, externalID }: NewEvent): boolean => contactUUID !== null || externalID !== null;
 
 const nobody: Against = { name: null, contact: null, named: null };
 
@@ -72,10 +62,6 @@ const refusalBy = (work: () => void): Refusal | undefined => {
   }
   return undefined;
 };
-
-const distinct = <Value>(values: Iterable<Value>, keyOf: (value: Value) => unknown = (value) => value): Value[] => [
-  ...new Map([...values].map((value) => [keyOf(value), value])).values(),
-];
 
 /** Returns the names of the users that are not found yet, each once. */
 const soughtUsers = (entries: readonly Entry[]): UserName[] => {
@@ -121,80 +107,12 @@ const insertingEvents = inserting('event', [
 ]);
 
 export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
-  /**
-   * Looks up the contacts and claims that events of an account name. Returns a function that resolves an event that names one, or returns
-   * its Refusal.
-   */
-  const createResolver = async (db: Transaction, batches: readonly EventBatch[]) => {
-    const { account } = db;
-    const keyOf = (token: number, contactUUID: string) => `${token} ${contactUUID}`;
-    const named = distinct(
-      batches.flatMap(({ token, browser, events }) =>
-        events.flatMap(({ contactUUID }) => (contactUUID === null ? [] : [{ token, browser, contactUUID }])),
-      ),
-      ({ token, contactUUID }) => keyOf(token, contactUUID),
-    );
-    const handles = named.flatMap(({ browser, contactUUID }) => (browser ? contactUUID : []));
-    const claims = handles.length > 0 ? await findClaims(db, handles) : [];
-    const claimByHandle = new Map(claims.map((claim) => [claim.claimID, claim]));
-    const userUUIDs = await userUUIDsOf(
-      db,
-      claims.map(({ user }) => user),
-    );
-    const contactUUIDs = named.flatMap(({ browser, contactUUID }) => (browser ? [] : contactUUID));
-    const contacts =
-      contactUUIDs.length > 0
-        ? await db.all<{ contactUUID: string; contact: number }>(
-            'SELECT "contactUUID", contact FROM contact_name WHERE account = $1 AND "contactUUID" = ANY ($2::text[])',
-            [account, contactUUIDs],
-          )
-        : [];
-    const externalIDs = distinct(
-      batches.flatMap(({ events }) =>
-        events.flatMap(({ contactUUID, externalID }) => (contactUUID === null ? (externalID ?? []) : [])),
-      ),
-    );
-    const contactByExternalID = await finder.numbersByExternalID(db, externalIDs);
-    const contactByName = new Map(contacts.map((row) => [row.contactUUID, row.contact]));
-    const found = new Map<string, Against | Refusal>();
-    const missing: { key: string; identifier: string }[] = [];
-    for (const { token, browser, contactUUID } of named) {
-      const key = keyOf(token, contactUUID);
-      const claim = browser ? claimByHandle.get(contactUUID) : undefined;
-      const contact = browser ? undefined : contactByName.get(contactUUID);
-      if (contact !== undefined) found.set(key, { name: null, contact, named: contact });
-      else if (claim?.token === token) {
-        const userUUID = userUUIDs.get(claim.user) as string;
-        found.set(key, { name: { account, userUUID }, contact: null, named: claim.contact });
-      } else missing.push({ key, identifier: browser ? handleName(token, contactUUID) : contactUUID });
-    }
-    const refusals = await finder.missingEach(
-      db,
-      missing.map(({ identifier }) => identifier),
-    );
-    for (const [nth, { key }] of missing.entries()) found.set(key, refusals[nth] as Refusal);
-
-    return ({ token, browser }: EventBatch, { userUUID, contactUUID, externalID }: NewEvent): Against | Refusal => {
-      const name = userUUID === null ? null : { account, userUUID };
-      if (contactUUID === null) {
-        const contact = contactByExternalID.get(externalID as string);
-        return contact === undefined ? missingContact('contactExternalID', false) : { name, contact, named: contact };
-      }
-      const against = found.get(keyOf(token, contactUUID)) as Against | Refusal;
-      if (against instanceof Refusal) return against;
-      if (!browser) return { ...against, name };
-      // A handle stands for the user of its claim, and is unknown with any other token or user.
-      const isAnother = userUUID !== null && userUUID !== against.name?.userUUID;
-      return isAnother ? new Refusal('unknown_contact', { field: 'contactUUID' }) : against;
-    };
-  };
-
   const toEntries = async (db: Transaction, batches: readonly EventBatch[]): Promise<Entry[][]> => {
     const resolvers = new Map<number, Awaited<ReturnType<typeof createResolver>>>();
     const naming = batches.filter(({ events }) => events.some(namesContact));
     for (const account of distinct(naming.map(({ account }) => account))) {
       const batchesOf = naming.filter((batch) => batch.account === account);
-      resolvers.set(account, await createResolver(db.of(account), batchesOf));
+      resolvers.set(account, await createResolver(db.of(account), finder, batchesOf));
     }
     return batches.map((batch) => {
       const { account } = batch;

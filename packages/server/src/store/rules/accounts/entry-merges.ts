@@ -1,9 +1,11 @@
 /** Rules of merging catalogue entries: which merges are refused, and what is written of merged IDs. Reads follow identity/merged-entries.ts. */
+
 import { robotMark } from '@firsthand/contract/identifiers';
 import { isLabelID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import { type ContactMerges, createEntryMerges, type EntryMerges, united } from '../../../identity/merged-entries.ts';
 import { scrub } from '../../../logging/scrub.ts';
+import { distinct } from '../../../shared/distinct.ts';
 import { Refusal } from '../../../shared/refusal.ts';
 import type { CatalogueKind, ContactChange, EntryMerge, EventDefinition, ListedEntry } from '../../store.ts';
 
@@ -109,8 +111,6 @@ export const checkEntryRemoval = ({ merges }: Entries, kind: CatalogueKind, id: 
 };
 
 type Written = Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes'>;
-
-const distinct = (ids: readonly string[]): string[] => [...new Set(ids)];
 
 /**
  * Returns a change of a contact with the IDs that stand for those that it gives. What it removes, it removes under all IDs that are one,

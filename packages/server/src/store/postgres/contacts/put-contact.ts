@@ -1,0 +1,180 @@
+/** Finds or creates the contact that a request names by its keys. */
+import type { CreatedContact, PutContact, WrittenContact } from '../../rules/contact-changes.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import { insertKeys, mayGiveWay } from './contact-keys.ts';
+import type { ContactRow } from './contact-rows.ts';
+import type { ContactWriter } from './contacts.ts';
+
+/** The keys of a request, in the order in which their rows are held. */
+const keysOf = ({ address, externalID }: Pick<CreatedContact, 'address' | 'externalID'>) => [
+  ...(address === undefined ? [] : [['contactEmailaddress', address] as const]),
+  ...(externalID === undefined ? [] : [['contactExternalID', externalID] as const]),
+];
+
+const noValues = '{"fields": {}, "tags": [], "attributes": []}';
+
+/**
+ * Returns the contact with the address, or without one with the external ID; creates it if there is none. Does the same work
+ * whether or not the key is known, so that the response time does not show it to a browser token.
+ */
+export const ensureContact = async (
+  db: Transaction,
+  { externalID, address, newContactUUID, verified, time }: CreatedContact,
+): Promise<{ row: ContactRow; existed: boolean }> => {
+  const { account } = db;
+  const isByID = address === undefined;
+  const [table, column] = isByID
+    ? ['contact_external_id', 'contactExternalID']
+    : ['contact_address', 'contactEmailaddress'];
+  const { contact, contactUUID } = await db.one<{ contact: number; contactUUID: string }>(
+    `INSERT INTO ${table} (account, "${column}", contact, "contactUUID")
+     VALUES ($1, $2, nextval('contact_number'), $3)
+     ON CONFLICT (account, "${column}") DO UPDATE SET contact = ${table}.contact
+     RETURNING contact, "contactUUID"`,
+    [account, isByID ? externalID : address, newContactUUID],
+  );
+  const verify = isByID
+    ? `"externalIDClaim" = CASE WHEN excluded."externalIDClaim" IS NULL THEN NULL ELSE contact."externalIDClaim" END`
+    : 'verified = contact.verified OR excluded.verified';
+  const [, row] = await Promise.all([
+    db.run(`INSERT INTO contact_name (account, "contactUUID", contact) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, [
+      account,
+      contactUUID,
+      contact,
+    ]),
+    db.one<ContactRow>(
+      `INSERT INTO contact (account, contact, "contactUUID", "contactExternalID", "externalIDClaim", "contactEmailaddress", said,
+         "contactStatus", verified, "createdTime", "updatedTime")
+       VALUES ($1, $2, $3, $4, $5, $6, '${noValues}', 'active', $7, $8, $8)
+       ON CONFLICT (account, contact) DO UPDATE SET ${verify} RETURNING *`,
+      [
+        account,
+        contact,
+        contactUUID,
+        isByID ? externalID : null,
+        isByID && !verified ? 0 : null,
+        address ?? null,
+        verified && !isByID,
+        time,
+      ],
+    ),
+  ]);
+  // On a cluster, a coordinator that was restored from a backup may draw the number of another contact.
+  if (row.contactUUID !== contactUUID) throw new Error(`the number ${contact} was given to two contacts`);
+  return { row, existed: contactUUID !== newContactUUID };
+};
+
+/** Creates a contact with an external ID and an address. Throws Overtaken when another contact gets one of them meanwhile. */
+const insertWithBoth = async (
+  db: Transaction,
+  { externalID, address, newContactUUID, time }: CreatedContact,
+): Promise<ContactRow> => {
+  const { account } = db;
+  const { contact } = await db.one<{ contact: number }>(`SELECT nextval('contact_number') AS contact`);
+  await insertKeys(db, { account, contact, contactUUID: newContactUUID }, keysOf({ externalID, address }));
+  const [, row] = await Promise.all([
+    db.run('INSERT INTO contact_name (account, "contactUUID", contact) VALUES ($1, $2, $3)', [
+      account,
+      newContactUUID,
+      contact,
+    ]),
+    db.one<ContactRow>(
+      `INSERT INTO contact (account, contact, "contactUUID", "contactExternalID", "contactEmailaddress", said, "contactStatus",
+         verified, "createdTime", "updatedTime")
+       VALUES ($1, $2, $3, $4, $5, '${noValues}', 'active', true, $6, $6) RETURNING *`,
+      [account, contact, newContactUUID, externalID, address, time],
+    ),
+  ]);
+  return row;
+};
+
+/** The found contact, and the contactUUID of the one that answers for it. */
+interface PutAnswer {
+  readonly row: ContactRow;
+  readonly existed: boolean;
+  readonly contactUUID: string;
+}
+
+/**
+ * Creates the operation of server tokens: finds a contact by the external ID, or else by the address, or creates one, and writes to the
+ * contact that answers for it. A null external ID is cleared.
+ */
+export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactWriter, 'write'>) => {
+  /** Notes that a server token has sent these keys. */
+  const verifyKeys = async (
+    db: Transaction,
+    { externalID, address }: Pick<CreatedContact, 'externalID' | 'address'>,
+  ): Promise<void> => {
+    const [byID, byAddress] = await Promise.all([
+      externalID === undefined ? undefined : finder.byExternalID(db, externalID),
+      address === undefined ? undefined : finder.byAddress(db, address),
+    ]);
+    if (byID && byID.externalIDClaim !== null) {
+      await db.run('UPDATE contact SET "externalIDClaim" = NULL WHERE account = $1 AND contact = $2', [
+        db.account,
+        byID.contact,
+      ]);
+    }
+    if (byAddress && !byAddress.verified) {
+      await db.run('UPDATE contact SET verified = true WHERE account = $1 AND contact = $2', [
+        db.account,
+        byAddress.contact,
+      ]);
+    }
+  };
+
+  /** As `put`, for a request with an external ID and an address. */
+  const putWithBoth = async (
+    db: Transaction,
+    request: CreatedContact & { readonly externalID: string; readonly address: string },
+    change: Omit<WrittenContact, 'keys'>,
+  ): Promise<PutAnswer> => {
+    const { externalID, address } = request;
+    const [byID, byAddress] = await Promise.all([finder.byExternalID(db, externalID), finder.byAddress(db, address)]);
+    // A contact that only pages know by the external ID gives way to that with the address.
+    const isByAddress =
+      byAddress &&
+      (!byID ||
+        ((await mayGiveWay(db, byID, 'contactExternalID')) &&
+          !(await mayGiveWay(db, byAddress, 'contactEmailaddress'))));
+    const found = isByAddress ? byAddress : byID;
+    const row = found ?? (await insertWithBoth(db, request));
+    const keys = found === undefined ? {} : isByAddress ? { externalID } : { address };
+    const { contactUUID } = await write(db, row, { ...change, keys, isFound: true }, found === undefined);
+    await verifyKeys(db, request);
+    return { row, existed: found !== undefined, contactUUID };
+  };
+
+  /** As `put`, for a request that clears the external ID of the contact with the address. */
+  const putWithoutID = async (
+    db: Transaction,
+    request: CreatedContact & { readonly address: string },
+    change: Omit<WrittenContact, 'keys'>,
+  ): Promise<PutAnswer> => {
+    // Not by `ensure`, which holds the row of a contact that exists: its keys must be held before (held-rows.ts).
+    const found = await finder.byAddress(db, request.address);
+    const { row, existed } = found ? { row: found, existed: true } : await ensureContact(db, request);
+    const { contactUUID } = await write(db, row, { ...change, keys: { externalID: null } }, !existed);
+    await verifyKeys(db, request);
+    return { row, existed, contactUUID };
+  };
+
+  return async (
+    db: Transaction,
+    { externalID: given, ...request }: PutContact,
+    change: Omit<WrittenContact, 'keys'>,
+  ): Promise<PutAnswer> => {
+    const externalID = given ?? undefined;
+    const { address } = request;
+    const created = { ...request, externalID, verified: true, time: change.time };
+    if (given === null && address !== undefined) return putWithoutID(db, { ...created, address }, change);
+    if (externalID !== undefined && address !== undefined) {
+      return putWithBoth(db, { ...created, externalID, address }, change);
+    }
+    const { row, existed } = await ensureContact(db, created);
+    const { contactUUID } = await write(db, row, { ...change, keys: {} }, !existed);
+    return { row, existed, contactUUID };
+  };
+};
+export type PutContactOperation = ReturnType<typeof createPutContact>;
