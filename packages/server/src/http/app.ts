@@ -17,6 +17,8 @@ import { createBrowserLimits, createRateLimit, type RateLimits } from './access/
 import { createRefusalBudget } from './access/refusal-budget.ts';
 import { createRefusedPages } from './access/refused-pages.ts';
 import { createTokenUse, type TokenUse } from './access/token-use.ts';
+import { createInvitations } from './console/invitations.ts';
+import { createMemberPasswords } from './console/member-passwords.ts';
 import { consoleRoutes, readConsolePage } from './console/pages.ts';
 import { challengeRate, createPasskeys } from './console/passkeys/passkeys.ts';
 import { additionRate } from './console/passkeys/routes.ts';
@@ -25,7 +27,7 @@ import { createConsoleAnswers, type SampleShop } from './console/routes.ts';
 import { createSessions, signInRate } from './console/sessions.ts';
 import { createSharedRoutes, toSharedPage } from './console/shared/routes.ts';
 import { createSharedReports, shareRate } from './console/shared/shared-reports.ts';
-import { createSignIn, passwordRates } from './console/sign-in.ts';
+import { createSignIn } from './console/sign-in.ts';
 import { createSignInCodes, type SignInCodes } from './console/sign-in-codes.ts';
 import { createCSVReply } from './csv/csv-reply.ts';
 import { type DocsFiles, docsRoutes } from './docs.ts';
@@ -177,28 +179,15 @@ export const createApp = ({
     challengeLimit: createRateLimit(challengeRate),
     agentOf,
   });
+  const memberPasswords = createMemberPasswords({ store, addressOf, prefixOf, requestAddress, passwords, now });
   const console = createConsoleAnswers({
     ...reading,
     store,
     passkeys,
     passkeyAdditions: createRateLimit(additionRate),
-    signIn: createSignIn({
-      ...reading,
-      store,
-      addressOf,
-      prefixOf,
-      requestAddress,
-      codes: signInCodes,
-      consoleOrigin,
-      passwords,
-      passkeys,
-      passwordLimits: {
-        all: createRateLimit(passwordRates.all),
-        failed: createRateLimit(passwordRates.failed),
-        allOfPrefix: createRateLimit(passwordRates.allOfPrefix),
-        failedOfEmailaddress: createRateLimit(passwordRates.failedOfEmailaddress),
-        changes: createRateLimit(passwordRates.changes),
-      },
+    signIn: createSignIn({ authenticate, store, codes: signInCodes, consoleOrigin, memberPasswords, passkeys }),
+    invitations: createInvitations({
+      ...{ store, addressOf, memberPasswords, passkeys, now },
       unknownCodes: createRateLimit(rateLimits.unknownToken),
     }),
     sessions: createSessions({ ...reading, store, signIns: createRateLimit(signInRate) }),

@@ -12,6 +12,7 @@ import { type Given, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
 import { isFromConsole, isOfPage, mostInCookie, sessionCookie } from './cookie.ts';
+import type { Invitations } from './invitations.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import { createPasskeyAnswers } from './passkeys/routes.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
@@ -35,6 +36,7 @@ const freshMilliseconds = 10 * 60_000;
 interface Surroundings {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers' | 'changePassword'>;
   readonly signIn: SignIn;
+  readonly invitations: Invitations;
   readonly passkeys: Passkeys;
   /** Counts added passkeys, by memberID. */
   readonly passkeyAdditions: Pick<RateLimit, 'take'>;
@@ -66,6 +68,7 @@ const checkLocal = (c: Context): void => {
 export const createConsoleAnswers = ({
   store,
   signIn,
+  invitations,
   passkeys,
   passkeyAdditions: additions,
   sessions,
@@ -224,15 +227,17 @@ export const createConsoleAnswers = ({
     });
 
   const ofPasskeys = createPasskeyAnswers({
-    ...{ store, passkeys, additions, signIn, sessions, sessionOfPage, memberOfPage, now },
+    ...{ store, passkeys, additions, invitations, sessions, sessionOfPage, memberOfPage, now },
   });
 
   return [
     postOfPage('/console/sign-in', async (c, exchange, given) => signInAs(c, exchange, await signIn.find(given, c))),
     postOfPage('/console/invitation', async (c, exchange, given) =>
-      jsonAnswer(exchange, { invitation: await signIn.invitation(given, c), status: '200' }),
+      jsonAnswer(exchange, { invitation: await invitations.describe(given, c), status: '200' }),
     ),
-    postOfPage('/console/accept', async (c, exchange, given) => signInAs(c, exchange, [await signIn.join(given, c)])),
+    postOfPage('/console/accept', async (c, exchange, given) =>
+      signInAs(c, exchange, [await invitations.join(given, c)]),
+    ),
     postOfPage('/console/password', changePassword),
     postOfPage('/console/passkeys/to-sign-in', ofPasskeys.toSignIn),
     postOfPage('/console/passkeys/to-join', ofPasskeys.toJoin),

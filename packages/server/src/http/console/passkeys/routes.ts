@@ -7,8 +7,8 @@ import type { RateLimit } from '../../access/rate-limits.ts';
 import { type Exchange, jsonAnswer } from '../../answers/answers.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import type { Given } from '../../request/input.ts';
+import type { Invitations } from '../invitations.ts';
 import type { OpenSession, Sessions } from '../sessions.ts';
-import type { SignIn } from '../sign-in.ts';
 import type { Passkeys } from './passkeys.ts';
 
 /** How often a member may add a passkey: the audit log keeps each addition and removal for good. */
@@ -25,7 +25,7 @@ type MemberOfPage = (c: Context) => Promise<{
 interface Surroundings {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers'>;
   readonly passkeys: Passkeys;
-  readonly signIn: Pick<SignIn, 'optionsToJoin'>;
+  readonly invitations: Pick<Invitations, 'optionsToJoin'>;
   readonly sessions: Pick<Sessions, 'memberOf' | 'show' | 'ofBrowser'>;
   readonly memberOfPage: MemberOfPage;
   /** Counts added passkeys, by memberID. */
@@ -43,7 +43,7 @@ const passkeyAnswer = ({ passkeyID, passkeyName, createdTime, lastUsedTime }: Pa
 export const createPasskeyAnswers = ({
   store,
   passkeys,
-  signIn,
+  invitations,
   sessions,
   additions,
   sessionOfPage,
@@ -64,7 +64,7 @@ export const createPasskeyAnswers = ({
   return {
     toSignIn: withOptions((c) => passkeys.optionsToSignIn(c)),
 
-    toJoin: withOptions((c, given) => signIn.optionsToJoin(given, c)),
+    toJoin: withOptions((c, given) => invitations.optionsToJoin(given, c)),
 
     toAdd: withOptions(async (c) => {
       const { memberID, account, session } = await memberOfPage(c);

@@ -1,0 +1,18 @@
+/** Fields of the forms that a visitor sends before anybody knows who it is. */
+import { Refusal } from '../../shared/refusal.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The text of a field; undefined where it is absent or empty. */
+export const textIn = (given: Fields, name: string): string | undefined => {
+  const value = given[name];
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  throw new Refusal('invalid_field', { field: name, message: `\`${name}\` must be text` });
+};
+
+export const neededText = (given: Fields, name: string): string => {
+  const text = textIn(given, name);
+  if (text === undefined) throw new Refusal('missing_field', { field: name });
+  return text;
+};
