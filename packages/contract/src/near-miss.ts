@@ -50,22 +50,18 @@ const containingName = (given: string, known: readonly string[]): string | undef
 };
 
 /** Bare names of other trackers' APIs that no spelling leads to the fields here. */
-const synonyms = new Map<string, readonly string[]>(
-  Object.entries({
-    eventName: ['name', 'event'],
-    eventAttrArray: ['attr', 'attrs', 'attributes', 'eventattr', 'eventattrs', 'data', 'properties', 'props'],
-    contactAttr: ['attr', 'attrs', 'attributes', 'properties', 'traits'],
-    eventTime: ['time', 'timestamp'],
-  })
-    .flatMap(([field, names]) => names.map((name) => [field, name] as const))
-    .reduce((all, [field, name]) => all.set(name, [...(all.get(name) ?? []), field]), new Map<string, string[]>()),
-);
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  eventName: ['name', 'event'],
+  eventAttrArray: ['attr', 'attrs', 'attributes', 'eventattr', 'eventattrs', 'data', 'properties', 'props'],
+  contactAttr: ['attr', 'attrs', 'attributes', 'properties', 'traits'],
+  eventTime: ['time', 'timestamp'],
+};
 
 /** The known name that is nearest to a name; undefined if none is near enough. */
 export const nearestName = (name: string, known: readonly string[]): string | undefined => {
   if (name.length > mostLength) return undefined;
   const given = bare(name);
-  const meant = synonyms.get(given)?.find((field) => known.includes(field));
+  const meant = known.find((field) => synonyms[field]?.includes(given));
   if (meant !== undefined) return meant;
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;

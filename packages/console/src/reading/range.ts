@@ -1,4 +1,5 @@
 /** The range of time that is seen, as the address says. Days are those of the account's time zone, which the service knows how to cut. */
+import type { Client } from '@firsthand/client';
 import { computed, signal } from '@preact/signals';
 import { query } from '../address.ts';
 import { timezone } from './account.ts';
@@ -131,8 +132,8 @@ export const comparison = computed((): 'previous' | 'year' | undefined => {
   return compare === 'year' || compare === 'previous' ? compare : undefined;
 });
 
-/** The `compare` field of a report. For This week, This month and This year, the previous period is the same dates one week, month or year earlier. */
-export const compared = computed((): 'previous' | 'week' | 'month' | 'year' | undefined => {
+/** The comparison that a report asks for. For This week, This month and This year, the previous period is the same dates one week, month or year earlier. */
+export const compared = computed((): Parameters<Client['reportTotals']>[0]['compare'] => {
   const { name } = range.value;
   if (comparison.value !== 'previous') return comparison.value;
   return name === 'week' || name === 'month' || name === 'year' ? name : 'previous';

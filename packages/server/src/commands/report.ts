@@ -1,4 +1,5 @@
 import type { Client } from '@firsthand/client';
+import { comparisons } from '@firsthand/contract/reports/report';
 import { type Command, Option } from 'commander';
 import { defineSegments } from './report-segments.ts';
 import { defineShareLinks } from './report-share-links.ts';
@@ -29,7 +30,6 @@ const addRange = (command: Command): Command =>
     .requiredOption('--from <time>', 'only events at or after this time, or from this day on: 2026-11-01')
     .option('--to <time>', 'only events before this time or day; until now by default')
     .option('--timezone <zone>', "where days begin; the account's time zone by default");
-const comparisons = ['previous', 'week', 'month', 'year'] as const;
 const addReport = (command: Command): Command =>
   addRange(command).addOption(new Option('--compare <range>', 'add the same of an earlier range').choices(comparisons));
 
