@@ -134,18 +134,18 @@ export const withoutPlacesForMembers: readonly Change[] = [
     from: 'open: 10, reserved: 10, ofAddress: 3, ofPrefix: 6',
     to: 'open: 20, reserved: 0, ofAddress: 3, ofPrefix: 20',
   },
-  { file: 'http/console/sign-in.ts', from: '[...always, [allOfPrefix, prefixOf(c)]]', to: 'always' },
+  { file: 'http/console/member-passwords.ts', from: '[...always, [allOfPrefix, prefixOf(c)]]', to: 'always' },
 ];
 
 /** Compares a password with five members of an e-mail address, and counts no failures where one of them is known. */
 export const knowingEmailaddresses: readonly Change[] = [
   {
-    file: 'http/console/sign-in.ts',
+    file: 'http/console/member-passwords.ts',
     from: 'const compared = onlyKnown ? known : members;',
     to: 'const compared = members.slice(0, 5);',
   },
   {
-    file: 'http/console/sign-in.ts',
+    file: 'http/console/member-passwords.ts',
     from: 'known.length > 0 && known.length === compared.length',
     to: 'known.length > 0',
   },
