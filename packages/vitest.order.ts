@@ -17,7 +17,7 @@ const longest = [
   'server/test/commands/token.test.ts',
   'server/test/security/every-field.test.ts',
   'server/src/store/sqlite/contacts/contact-search.test.ts',
-  'server/test/faults/shutdown.test.ts',
+  'server/test/faults/stop-connections.test.ts',
   'server/test/serving/reports.test.ts',
   'server/test/faults/process.test.ts',
   'server/src/store/sqlite/database/file.test.ts',

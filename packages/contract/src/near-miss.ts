@@ -49,7 +49,7 @@ const containingName = (given: string, known: readonly string[]): string | undef
   return other === undefined ? only : undefined;
 };
 
-/** Bare names of other trackers' APIs that no spelling leads to the fields here. */
+/** For each field, the bare names that other trackers' APIs have for it. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   eventName: ['name', 'event'],
   eventAttrArray: ['attr', 'attrs', 'attributes', 'eventattr', 'eventattrs', 'data', 'properties', 'props'],

@@ -132,7 +132,7 @@ export const comparison = computed((): 'previous' | 'year' | undefined => {
   return compare === 'year' || compare === 'previous' ? compare : undefined;
 });
 
-/** The comparison that a report asks for. For This week, This month and This year, the previous period is the same dates one week, month or year earlier. */
+/** The `compare` field of a report. For This week, This month and This year, the previous period is the same dates one week, month or year earlier. */
 export const compared = computed((): Parameters<Client['reportTotals']>[0]['compare'] => {
   const { name } = range.value;
   if (comparison.value !== 'previous') return comparison.value;

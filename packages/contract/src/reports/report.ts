@@ -6,9 +6,9 @@ import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import { filter } from './filter.ts';
 
-/** The earlier ranges that a report can be compared with. */
-export const comparisons = ['previous', 'week', 'month', 'year'] as const;
-export type Comparison = (typeof comparisons)[number];
+/** The periods that a report can be compared with. */
+export const comparisonPeriods = ['previous', 'week', 'month', 'year'] as const;
+export type ComparisonPeriod = (typeof comparisonPeriods)[number];
 
 /** The fields of every report over a range. */
 export const asked = {
@@ -30,7 +30,7 @@ export const asked = {
     exists: true,
   }),
   compare: field.described(
-    field.optional(field.oneOf(comparisons)),
+    field.optional(field.oneOf(comparisonPeriods)),
     'Adds `earlier`: the same report over the range just before, which has as many days or, when both ends are the beginning of a month, as many months; or over the same dates a week, a month or a year earlier. Without `to`, the range just before is as many whole days earlier, and ends at the same time of day: yesterday until this time, for today.',
     'previous',
   ),

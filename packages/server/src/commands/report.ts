@@ -1,5 +1,5 @@
 import type { Client } from '@firsthand/client';
-import { comparisons } from '@firsthand/contract/reports/report';
+import { type ComparisonPeriod, comparisonPeriods } from '@firsthand/contract/reports/report';
 import { type Command, Option } from 'commander';
 import { defineSegments } from './report-segments.ts';
 import { defineShareLinks } from './report-share-links.ts';
@@ -31,7 +31,9 @@ const addRange = (command: Command): Command =>
     .option('--to <time>', 'only events before this time or day; until now by default')
     .option('--timezone <zone>', "where days begin; the account's time zone by default");
 const addReport = (command: Command): Command =>
-  addRange(command).addOption(new Option('--compare <range>', 'add the same of an earlier range').choices(comparisons));
+  addRange(command).addOption(
+    new Option('--compare <range>', 'add the same of an earlier range').choices(comparisonPeriods),
+  );
 
 const addValue = (command: Command): Command =>
   command.option('--value <attrID>', 'an attribute whose numbers are summed up');
@@ -123,7 +125,7 @@ type ReportOptions = FilterOptions & {
   readonly from: string;
   readonly to?: string;
   readonly timezone?: string;
-  readonly compare?: (typeof comparisons)[number];
+  readonly compare?: ComparisonPeriod;
 };
 
 const optionalFilter = (flag: string, text: string | undefined) =>

@@ -185,7 +185,8 @@ export const createApp = ({
     store,
     passkeys,
     passkeyAdditions: createRateLimit(additionRate),
-    signIn: createSignIn({ authenticate, store, codes: signInCodes, consoleOrigin, memberPasswords, passkeys }),
+    signIn: createSignIn({ authenticate, codes: signInCodes, consoleOrigin, memberPasswords, passkeys }),
+    memberPasswords,
     invitations: createInvitations({
       ...{ store, addressOf, memberPasswords, passkeys, now },
       unknownCodes: createRateLimit(rateLimits.unknownToken),

@@ -1,4 +1,4 @@
-/** One value for each key, the last one given. */
+/** Returns the last value with each key, in the order in which the keys first appear. */
 export const distinct = <Value>(
   values: Iterable<Value>,
   keyOf: (value: Value) => unknown = (value) => value,

@@ -1,14 +1,12 @@
-import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { createClient } from '@firsthand/client';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { serve } from '../../src/serving/serve.ts';
 import { firsthandJSON, spawnFirsthand, startServer, temporaryDatabase } from '../fixtures/command.ts';
 import { soon } from '../fixtures/patience.ts';
-import { createAccount, operatorToken, serveHere, userUUID } from '../fixtures/serving.ts';
+import { serveHere, userUUID } from '../fixtures/serving.ts';
 
 describe('SIGTERM', () => {
   it('under load: every request is answered or not begun, and what was answered is there', async () => {
@@ -98,45 +96,4 @@ describe('a second server on the same file', () => {
     expect(JSON.parse(first)).toMatchObject({ level: 'info', msg: 'starting', version, node: process.versions.node });
     expect(others).toEqual([expect.stringMatching(/^firsthand: .+ is being served already: /), '']);
   });
-});
-
-describe('a port that another program has', () => {
-  const takePort = async (): Promise<number> => {
-    const other = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => void other.close());
-    await once(other, 'listening');
-    return (other.address() as { port: number }).port;
-  };
-
-  it.each(['PORT', 'METRICS_PORT'])('is named, with %s, before a database is made', async (setting) => {
-    const port = await takePort();
-    const { path, env } = temporaryDatabase();
-    const serving = serveHere({ ...env, [setting]: String(port) });
-    await expect(serving).rejects.toThrow(
-      `cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another ${setting}`,
-    );
-    expect(readdirSync(dirname(path))).toEqual([]);
-  });
-});
-
-it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
-  const { env } = temporaryDatabase();
-  const first = await serveHere(env);
-  await createAccount(first.url);
-  await first.close();
-  const second = await serveHere(env);
-  expect((await createAccount(second.url)).status).toBe('200');
-});
-
-it('serve prints no token, and has no demo page', async () => {
-  const { env } = temporaryDatabase();
-  const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
-  const server = await startServer({ ...env, OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'trace' });
-  expect((await fetch(`${server.url}/demo/`)).status).toBe(404);
-  await fetch(`${server.url}/event/getEvent?tokenUUID=${serverTokenUUID}&userUUID=${userUUID}`);
-  server.child.kill('SIGTERM');
-  await server.ended;
-  expect(server.written()).toMatch(/"msg":"stopped"/);
-  expect(server.written()).not.toMatch(/(browser|viewer|server|operator)_[\w-]{8}/);
-  expect(server.written()).not.toContain(userUUID);
 });

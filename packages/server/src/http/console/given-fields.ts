@@ -1,4 +1,4 @@
-/** Fields of the forms that a visitor sends before anybody knows who it is. */
+/** Reads the text fields of the console's forms for signing in, invitations and passwords. */
 import { Refusal } from '../../shared/refusal.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -44,7 +44,7 @@ export const createInvitations = ({ store, addressOf, memberPasswords, passkeys,
       return { password: null, passkey };
     }
     const password = neededText(given, 'password');
-    memberPasswords.takeHash(addressOf(c));
+    memberPasswords.countHash(addressOf(c));
     const memberName = textIn(given, 'memberName') ?? '';
     return { password: await memberPasswords.hash(c, password, { ...found, memberName }) };
   };

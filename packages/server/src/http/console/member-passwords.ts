@@ -2,10 +2,13 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import { hashToken } from '../../ingest/token.ts';
+import { Refusal } from '../../shared/refusal.ts';
+import { unknownMember } from '../../store/rules/accounts/members.ts';
 import type { Invitation, SigningIn, Store } from '../../store/store.ts';
 import { type AddressOf, networkOf } from '../access/client-address.ts';
 import { type Costs, createRateLimit, giveBackAll, takeAll } from '../access/rate-limits.ts';
-import { checkPassword, type Passwords } from './passwords.ts';
+import { type Fields, neededText } from './given-fields.ts';
+import { checkLength, checkPassword, type Passwords } from './passwords.ts';
 
 /**
  * The rates of sign-ins with a password, which cost a hash each, and of passwords that are chosen. They count for an address (/64) or, if a
@@ -24,7 +27,7 @@ const rates = {
 const saltBytes = 16;
 
 interface Surroundings {
-  readonly store: Pick<Store, 'findMembers' | 'noteKnownNetwork' | 'getChallengeKey'>;
+  readonly store: Pick<Store, 'findMembers' | 'listMembers' | 'noteKnownNetwork' | 'getChallengeKey'>;
   readonly addressOf: AddressOf;
   /** The hash of the /48 of the address. */
   readonly prefixOf: AddressOf;
@@ -94,9 +97,9 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
     };
   };
 
-  return {
+  const memberPasswords = {
     /** The members with an e-mail address, and whether each is known at the address of the request. */
-    async find(c: Context, emailaddress: string, accountUUID?: string): Promise<readonly SigningIn[]> {
+    async findMembers(c: Context, emailaddress: string, accountUUID?: string): Promise<readonly SigningIn[]> {
       const network = await hashedNetwork(c, emailaddress);
       return store.findMembers({ emailaddress, accountUUID, network, time: now() });
     },
@@ -132,10 +135,10 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
       return { matches, onlyKnown };
     },
 
-    /** Takes a place for hashing a new password. */
-    takeHash: (key: string): void => limits.all.take(key),
+    /** Counts the hash of a new password against the limit of sign-ins. */
+    countHash: (key: string): void => limits.all.take(key),
 
-    /** The hash of a new password, which must not be easy to guess. Take a place for it first. */
+    /** Checks and hashes a new password. Both are expensive: call `countHash` first. */
     async hash(
       c: Context,
       password: string,
@@ -145,8 +148,37 @@ export const createMemberPasswords = ({ store, addressOf, prefixOf, requestAddre
       const waiter = { address: addressOf(c), prefix: prefixOf(c), account };
       return passwords.hash(password, await saltOf(emailaddress), waiter);
     },
+  };
 
-    takeChange: (memberID: string): void => limits.changes.take(memberID),
+  return {
+    ...memberPasswords,
+
+    /** The hash of a member's new password. A wrong current password, where the member has one, counts as a failed sign-in. */
+    async hashNewPassword(
+      given: Fields,
+      c: Context,
+      { account, memberID }: { readonly account: number; readonly memberID: string },
+    ): Promise<string> {
+      const password = neededText(given, 'password');
+      const member = (await store.listMembers({ account })).find((each) => each.memberID === memberID);
+      if (!member) throw unknownMember();
+      const { emailaddress } = member;
+      if (member.hasPassword) {
+        const field = 'currentPassword';
+        const current = neededText(given, field);
+        checkLength(current, field);
+        const members = await memberPasswords.findMembers(c, emailaddress);
+        // The session proves who this is, so that nobody who fails to sign in with the e-mail address can prevent the change.
+        const own = members.flatMap((each) => (each.memberID === memberID ? { ...each, isKnown: true } : []));
+        const { matches } = await memberPasswords.compare(c, current, emailaddress, own);
+        if (matches.length === 0)
+          throw new Refusal('invalid_token', { field, message: 'the current password is wrong' });
+      }
+      memberPasswords.countHash(`member ${memberID}`);
+      const hash = await memberPasswords.hash(c, password, { ...member, account });
+      limits.changes.take(memberID);
+      return hash;
+    },
   };
 };
 export type MemberPasswords = ReturnType<typeof createMemberPasswords>;

@@ -13,6 +13,7 @@ import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
 import { isFromConsole, isOfPage, mostInCookie, sessionCookie } from './cookie.ts';
 import type { Invitations } from './invitations.ts';
+import type { MemberPasswords } from './member-passwords.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import { createPasskeyAnswers } from './passkeys/routes.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
@@ -36,6 +37,7 @@ const freshMilliseconds = 10 * 60_000;
 interface Surroundings {
   readonly store: Pick<Store, 'listPasskeys' | 'addPasskey' | 'removePasskey' | 'listMembers' | 'changePassword'>;
   readonly signIn: SignIn;
+  readonly memberPasswords: Pick<MemberPasswords, 'hashNewPassword'>;
   readonly invitations: Invitations;
   readonly passkeys: Passkeys;
   /** Counts added passkeys, by memberID. */
@@ -68,6 +70,7 @@ const checkLocal = (c: Context): void => {
 export const createConsoleAnswers = ({
   store,
   signIn,
+  memberPasswords,
   invitations,
   passkeys,
   passkeyAdditions: additions,
@@ -138,7 +141,7 @@ export const createConsoleAnswers = ({
 
   const changePassword: Answer = async (c, exchange, given) => {
     const { memberID, account, by } = await memberOfPage(c);
-    const password = await signIn.hashNewPassword(given, c, { account, memberID });
+    const password = await memberPasswords.hashNewPassword(given, c, { account, memberID });
     await store.changePassword({ account, memberID, password, by, time: now() });
     return jsonAnswer(exchange, { status: '200' });
   };

@@ -3,8 +3,7 @@ import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { Context } from 'hono';
 import { parseAddress } from '../../identity/address.ts';
 import { Refusal } from '../../shared/refusal.ts';
-import { unknownMember } from '../../store/rules/accounts/members.ts';
-import type { Access, Store } from '../../store/store.ts';
+import type { Access } from '../../store/store.ts';
 import { bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
 import { mostInCookie, sessionPrefix } from './cookie.ts';
@@ -25,7 +24,6 @@ export interface Owner {
 }
 
 interface Surroundings {
-  readonly store: Pick<Store, 'listMembers'>;
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly codes: SignInCodes;
   /** The origin at which links with a code sign in, besides this machine. */
@@ -37,14 +35,7 @@ interface Surroundings {
 const notTogether = 'the e-mail address and the password do not belong together';
 const notTogetherOrLocked = `${notTogether}, or you have not signed in from here lately: many sign-ins with this e-mail address have failed, so try again in an hour or use a passkey`;
 
-export const createSignIn = ({
-  store,
-  authenticate,
-  codes,
-  consoleOrigin,
-  memberPasswords,
-  passkeys,
-}: Surroundings) => {
+export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswords, passkeys }: Surroundings) => {
   const ofToken = async (text: string, c: Context): Promise<Owner> => {
     const { kind, account, token, tokenID } = await authenticate(text, c);
     if (account === null || kind === 'browser' || kind === 'operator' || text.startsWith(sessionPrefix)) {
@@ -73,7 +64,7 @@ export const createSignIn = ({
     checkLength(password);
     const emailaddress = parseAddress(neededText(given, 'emailaddress'));
     const accountUUID = textIn(given, 'accountUUID');
-    const members = emailaddress === undefined ? [] : await memberPasswords.find(c, emailaddress, accountUUID);
+    const members = emailaddress === undefined ? [] : await memberPasswords.findMembers(c, emailaddress, accountUUID);
     const { matches, onlyKnown } = await memberPasswords.compare(c, password, emailaddress ?? '', members);
     if (matches.length === 0) {
       const message = onlyKnown ? notTogetherOrLocked : notTogether;
@@ -96,33 +87,6 @@ export const createSignIn = ({
       if (given.passkey !== undefined) return [await passkeys.signIn(given.passkey, c)];
       if (textIn(given, 'emailaddress') !== undefined) return ofPassword(given, c);
       throw new Refusal('missing_field', { field: 'tokenUUID' });
-    },
-
-    /** The hash of a member's new password. A wrong current password, where the member has one, counts as a failed sign-in. */
-    async hashNewPassword(
-      given: Fields,
-      c: Context,
-      { account, memberID }: { readonly account: number; readonly memberID: string },
-    ): Promise<string> {
-      const password = neededText(given, 'password');
-      const member = (await store.listMembers({ account })).find((each) => each.memberID === memberID);
-      if (!member) throw unknownMember();
-      const { emailaddress } = member;
-      if (member.hasPassword) {
-        const field = 'currentPassword';
-        const current = neededText(given, field);
-        checkLength(current, field);
-        const members = await memberPasswords.find(c, emailaddress);
-        // The session proves who this is, so that nobody who fails to sign in with the e-mail address can prevent the change.
-        const own = members.flatMap((each) => (each.memberID === memberID ? { ...each, isKnown: true } : []));
-        const { matches } = await memberPasswords.compare(c, current, emailaddress, own);
-        if (matches.length === 0)
-          throw new Refusal('invalid_token', { field, message: 'the current password is wrong' });
-      }
-      memberPasswords.takeHash(`member ${memberID}`);
-      const hash = await memberPasswords.hash(c, password, { ...member, account });
-      memberPasswords.takeChange(memberID);
-      return hash;
     },
   };
 };

@@ -10,8 +10,8 @@ import { connected } from './database.ts';
 import { appendEvents } from './files/appending.ts';
 import { type Columns, createColumns, definition, fixedColumns } from './files/columns.ts';
 import { createErasures } from './files/erasures.ts';
-import { createEventFiles, nextNumber, selectRows, skipNumberOf } from './files/event-files.ts';
 import { createFiles, type EventFile, type StoredFile } from './files/files.ts';
+import { createParquetFiles, nextNumber, selectRows, skipNumberOf } from './files/parquet-files.ts';
 import { createVisitors, visitorColumns } from './files/visitors.ts';
 import { createOwners } from './owners.ts';
 import { integers, list, name, or, type SQL, sql } from './sql.ts';
@@ -68,7 +68,7 @@ export const openAccount = async (
   const work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => connected(instance, use);
 
   const manifest = await files.open();
-  const eventFiles = createEventFiles(files, work, memoryBytes);
+  const parquetFiles = createParquetFiles(files, work, memoryBytes);
   const erasures = createErasures(account, manifest?.firstSequence ?? 0, manifest?.cutUntil ?? 0);
   const visitors = createVisitors(account);
   const columns = createColumns([...(manifest?.attributes ?? [])]);
@@ -105,12 +105,12 @@ export const openAccount = async (
   /** All events that there are, those that are to be removed too. */
   const allRows = (names: readonly string[]): SQL => {
     const fromTail = selectRows(tail.table, new Set(tail.columns), names, null);
-    return events.length === 0 ? fromTail : sql`${eventFiles.select(events, names, null)} UNION ALL ${fromTail}`;
+    return events.length === 0 ? fromTail : sql`${parquetFiles.select(events, names, null)} UNION ALL ${fromTail}`;
   };
   await work((connection) =>
     visitors.load(
       connection,
-      events.length === 0 ? null : eventFiles.select(events, visitorColumns, null),
+      events.length === 0 ? null : parquetFiles.select(events, visitorColumns, null),
       manifest?.broken ?? [],
     ),
   );
@@ -166,15 +166,15 @@ export const openAccount = async (
     if (position === null || saved?.position === position) return [];
     const replaced = saved ? [saved.owners.name, saved.merged.name] : [];
     saved = {
-      owners: await eventFiles.write('owners', owners.rows.owners, 4),
-      merged: await eventFiles.write('merged', owners.rows.merged, 2),
+      owners: await parquetFiles.write('owners', owners.rows.owners, 4),
+      merged: await parquetFiles.write('merged', owners.rows.merged, 2),
       position,
     };
     return replaced;
   };
   const writeEvents = async (query: SQL, names: readonly string[]): Promise<EventFile | null> => {
     const { generation } = erasures;
-    const file = await eventFiles.writeEvents(query, names);
+    const file = await parquetFiles.writeEvents(query, names);
     if (file) examined.set(file.name, generation);
     return file;
   };
@@ -194,7 +194,7 @@ export const openAccount = async (
     const hidden = erasures.condition;
     const fromTail = selectRows(tail.table, new Set(tail.columns), names, hidden);
     const query =
-      joined.length === 0 ? fromTail : sql`${eventFiles.select(joined, names, hidden)} UNION ALL ${fromTail}`;
+      joined.length === 0 ? fromTail : sql`${parquetFiles.select(joined, names, hidden)} UNION ALL ${fromTail}`;
     const file = await writeEvents(query, names);
     const replaced = joined.map(({ name }) => name);
     // Files that may hold erased events keep the position from before: after a crash the feed names the erasures again.
@@ -211,7 +211,7 @@ export const openAccount = async (
   return {
     async held(): Promise<Held> {
       const file = events.at(-1);
-      const last = isFresh && file ? await eventFiles.readLast(file) : null;
+      const last = isFresh && file ? await parquetFiles.readLast(file) : null;
       isFresh = false;
       return { through, position, last };
     },
@@ -252,13 +252,13 @@ export const openAccount = async (
         return 'done';
       }
       const [row] = await work((connection) =>
-        run(connection, sql`SELECT count(*) AS erased FROM ${eventFiles.read([file])} e WHERE ${hidden}`),
+        run(connection, sql`SELECT count(*) AS erased FROM ${parquetFiles.read([file])} e WHERE ${hidden}`),
       );
       if (Number(row?.erased) === 0) {
         examined.set(file.name, erasures.generation);
         return 'examined';
       }
-      const rest = await writeEvents(eventFiles.select([file], file.columns, hidden), file.columns);
+      const rest = await writeEvents(parquetFiles.select([file], file.columns, hidden), file.columns);
       events = events.flatMap((each) => (each !== file ? each : (rest ?? [])));
       await writeManifest();
       await readersDone();
@@ -285,9 +285,11 @@ export const openAccount = async (
         through,
         select(wanted) {
           const fromTail = tailRows(wanted);
-          return those.length === 0 ? fromTail : sql`${eventFiles.select(those, wanted, hidden)} UNION ALL ${fromTail}`;
+          return those.length === 0
+            ? fromTail
+            : sql`${parquetFiles.select(those, wanted, hidden)} UNION ALL ${fromTail}`;
         },
-        parts: (wanted) => [...those.map((file) => eventFiles.select([file], wanted, hidden)), tailRows(wanted)],
+        parts: (wanted) => [...those.map((file) => parquetFiles.select([file], wanted, hidden)), tailRows(wanted)],
         irregular: { table: visitors.table, visitors: visitors.irregular },
         bounds,
         cutUntil: erasures.cutUntil,

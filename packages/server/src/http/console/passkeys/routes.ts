@@ -1,4 +1,4 @@
-/** Answers the console's pages about passkeys: the options to use or make one, and a member's own list. `sign-in.ts` takes the answers of passkeys. */
+/** Answers the console's pages about passkeys: the options to use or make one, and a member's own list. `sign-in.ts` and `invitations.ts` check the responses of passkeys. */
 import type { Context } from 'hono';
 import { Refusal } from '../../../shared/refusal.ts';
 import { checkRoomForPasskey } from '../../../store/rules/accounts/passkeys.ts';

@@ -1,5 +1,5 @@
 /** The range of a report, the earlier one that it is compared with, and their parts. Times are in milliseconds since 1970. */
-import type { Comparison } from '@firsthand/contract/reports/report';
+import type { ComparisonPeriod } from '@firsthand/contract/reports/report';
 import { Refusal } from '../../../shared/refusal.ts';
 import { createOffsetAt, day, edgesOf, endOfRange, type Interval, momentOf, type OffsetAt } from '../calendar.ts';
 
@@ -13,7 +13,7 @@ interface AskedRange {
   /** A time, or the text of a day (`2026-11-01`). */
   readonly from: number | string;
   readonly to?: number | string | undefined;
-  readonly compare?: Comparison | undefined;
+  readonly compare?: ComparisonPeriod | undefined;
 }
 
 /** The number of months since 1970 on the zone's clocks. */
@@ -29,7 +29,7 @@ const beginningOfMonth = (month: number, offsetAt: OffsetAt): number => momentOf
  */
 const earlierTime = (
   time: number,
-  compare: Exclude<Comparison, 'previous'>,
+  compare: Exclude<ComparisonPeriod, 'previous'>,
   offsetAt: OffsetAt,
   isBeginning: boolean,
 ): number => {
@@ -53,7 +53,7 @@ const previousRange = ({ from, to }: Range, offsetAt: OffsetAt): Range => {
 };
 
 /** As earlierRange of a range within a day, which keeps its length when clocks are changed in one of the two. */
-const earlierOfDay = ({ from, to }: Range, compare: Comparison, isOpen: boolean, offsetAt: OffsetAt): Range => {
+const earlierOfDay = ({ from, to }: Range, compare: ComparisonPeriod, isOpen: boolean, offsetAt: OffsetAt): Range => {
   const begin = () => {
     if (compare !== 'previous') return earlierTime(from, compare, offsetAt, true);
     return isOpen ? momentOf(from + offsetAt(from) - day, offsetAt) : from - (to - from);
@@ -66,7 +66,7 @@ const earlierOfDay = ({ from, to }: Range, compare: Comparison, isOpen: boolean,
  * `isOpen`: the range ends now, in the middle of its last day. Then the previous one is as many whole days earlier, and ends at the same
  * time of day: its parts are comparable, day by day.
  */
-const earlierRange = (range: Range, compare: Comparison, isOpen: boolean, offsetAt: OffsetAt): Range => {
+const earlierRange = (range: Range, compare: ComparisonPeriod, isOpen: boolean, offsetAt: OffsetAt): Range => {
   const { from, to } = range;
   if (to - from < day) return earlierOfDay(range, compare, isOpen, offsetAt);
   if (compare !== 'previous') {

@@ -196,7 +196,10 @@ const countByBitmaps = async (
   return { total: () => united(nothing), without: (table) => united(notIn(keys, table)) };
 };
 
-/** Makes the temporary table `groups`, of which `Counted` says the columns. */
+/**
+ * Creates the temporary table `groups`, whose columns `Counted` lists: by bitmaps, unless they take too much memory, or too much for so few
+ * events.
+ */
 export const countGroups = async (
   connection: DuckDBConnection,
   source: Source,

@@ -2,7 +2,6 @@
  * The IDs by which clients know accounts and tokens, by their numbers. On a Citus cluster those tables are on the coordinator, and no
  * statement joins them with tables of accounts.
  */
-
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { distinct } from '../../../shared/distinct.ts';
 import type { Connection } from '../database/connection.ts';

@@ -20,7 +20,7 @@ interface AccountContactParts {
 
 export const createAccountContacts = ({ catalogues, finder, contacts, putContact }: AccountContactParts) => {
   /** Changes a contact when it exists, otherwise creates it. */
-  const change = async (db: Transaction, given: AccountContact, act: Act): Promise<ContactOutcome> => {
+  const changeOrCreate = async (db: Transaction, given: AccountContact, act: Act): Promise<ContactOutcome> => {
     const { account } = db;
     const { newContactUUID, externalID, address } = given;
     const uses = usesOfContact({ ...given, tags: given.addedTags });
@@ -43,7 +43,7 @@ export const createAccountContacts = ({ catalogues, finder, contacts, putContact
     const outcomes: ContactOutcome[] = [];
     for (const each of changes) {
       try {
-        outcomes.push(await db.attempt(() => change(db, each, act)));
+        outcomes.push(await db.attempt(() => changeOrCreate(db, each, act)));
       } catch (error) {
         outcomes.push(refusedContact(error));
       }

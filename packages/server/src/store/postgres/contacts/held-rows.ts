@@ -29,7 +29,7 @@ export const holdFreeUsers = async (db: AccountConnection, users: readonly numbe
   return new Set(rows.map(({ user }) => user));
 };
 
-/** Holds the keys of contacts: before this transaction ends, no other takes them, or finds them in `ensure` (contacts.ts). */
+/** Holds the keys of contacts: before this transaction ends, no other takes them, or finds them in `ensureContact` (put-contact.ts). */
 export const holdKeys = async (db: AccountConnection, rows: readonly ContactRow[]): Promise<void> => {
   const contacts = rows.map(({ contact }) => contact);
   await Promise.all([

@@ -124,7 +124,7 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
     }
   };
 
-  /** As `put`, for a request with an external ID and an address. */
+  /** For a request with an external ID and an address. */
   const putWithBoth = async (
     db: Transaction,
     request: CreatedContact & { readonly externalID: string; readonly address: string },
@@ -146,13 +146,13 @@ export const createPutContact = (finder: ContactFinder, { write }: Pick<ContactW
     return { row, existed: found !== undefined, contactUUID };
   };
 
-  /** As `put`, for a request that clears the external ID of the contact with the address. */
+  /** For a request that clears the external ID of the contact with the address. */
   const putWithoutID = async (
     db: Transaction,
     request: CreatedContact & { readonly address: string },
     change: Omit<WrittenContact, 'keys'>,
   ): Promise<PutAnswer> => {
-    // Not by `ensure`, which holds the row of a contact that exists: its keys must be held before (held-rows.ts).
+    // Not by `ensureContact`, which holds the row of a contact that exists: its keys must be held before (held-rows.ts).
     const found = await finder.byAddress(db, request.address);
     const { row, existed } = found ? { row: found, existed: true } : await ensureContact(db, request);
     const { contactUUID } = await write(db, row, { ...change, keys: { externalID: null } }, !existed);

@@ -1,5 +1,4 @@
 /** Builds the events of a response from their rows, with their owners and the reasons. */
-
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
 import { distinct } from '../../../shared/distinct.ts';

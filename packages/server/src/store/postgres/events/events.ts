@@ -1,5 +1,4 @@
 /** Stores batches of events, from many clients, in one transaction. */
-
 import { linkedContact } from '../../../identity/statements.ts';
 import { distinct } from '../../../shared/distinct.ts';
 import { Refusal } from '../../../shared/refusal.ts';

@@ -1,5 +1,4 @@
 /** Rules of merging catalogue entries: which merges are refused, and what is written of merged IDs. Reads follow identity/merged-entries.ts. */
-
 import { robotMark } from '@firsthand/contract/identifiers';
 import { isLabelID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';

@@ -33,6 +33,7 @@ import { backupDatabase } from './backup.ts';
 import Database from './better-sqlite3.ts';
 import { applicationID, openConnection } from './connection.ts';
 import { examineDatabase } from './doctor.ts';
+import { ensureFile } from './file.ts';
 import { newestMigration } from './migrate.ts';
 
 /** Of the program that opens a store in a process of its own. */
@@ -139,6 +140,20 @@ describe('a database file', () => {
     expect(readdirSync(join(folder, 'some', 'where')).sort()).toEqual(['new.db', 'new.db-lock']);
     const again = await open();
     expect(await again.listAccounts()).toMatchObject([{ accountUUID }]);
+  });
+
+  test('has a secret of its own, and takes nothing from a journal that a killed process left', async () => {
+    const secretOf = (file: string) => {
+      ensureFile(file);
+      const db = new Database(file, { readonly: true });
+      const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
+      db.close();
+      return secret.toString('hex');
+    };
+    writeFileSync(`${path}.${process.pid}.new-journal`, 'x'.repeat(4_096));
+    const other = `${path}-other`;
+    expect(secretOf(path)).not.toBe(secretOf(other));
+    expect(readdirSync(folder).filter((name) => name.includes('.new'))).toEqual([]);
   });
 
   test('keeps its events, and its order goes on, from one server to the next', async () => {

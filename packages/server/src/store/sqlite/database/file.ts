@@ -1,6 +1,16 @@
 /** The database file: created completely or not at all, and accepted only when its header says that it is Firsthand's. */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
 import Database from './better-sqlite3.ts';
 import { applicationID } from './connection.ts';
@@ -27,12 +37,12 @@ export const ensureFile = (path: string): void => {
   }
   refuseClosed(path);
   const draft = `${path}.${process.pid}.new`;
-  rmSync(draft, { force: true });
+  removeDraft(draft);
   try {
-    writeFileSync(draft, emptyDatabase());
+    writeFileSync(draft, emptyDatabase(), { flag: 'wx', mode: 0o600 });
     const db = new Database(draft);
     db.pragma('synchronous = EXTRA');
-    // Each file has a secret of its own. This commit also syncs the rest of the file.
+    // Gives the file its own secret. This commit also syncs the rest of the file.
     db.exec('UPDATE position SET secret = randomblob(32)');
     // Set now, while nobody else has the file open: two processes that change the mode at once can block each other.
     db.pragma('journal_mode = WAL');
@@ -48,8 +58,15 @@ export const ensureFile = (path: string): void => {
     }
     refuseForeign(path);
   } finally {
-    rmSync(draft, { force: true });
+    removeDraft(draft);
   }
+};
+
+/** Removes a draft with its journal, which would be rolled back into a later draft of the same name. */
+const removeDraft = (draft: string): void => {
+  const folder = dirname(draft);
+  const names = readdirSync(folder).filter((name) => name.startsWith(basename(draft)));
+  for (const name of names) rmSync(join(folder, name), { force: true });
 };
 
 /** Throws StoreUnusable unless the file is a Firsthand database that this version can read. `name` is its name in messages. */

@@ -5,7 +5,7 @@ import { migrate } from './migrate.ts';
 
 let empty: Buffer | undefined;
 
-const migrated = (): Connection => {
+const openMigrated = (): Connection => {
   const db = openConnection(':memory:', 'write');
   db.pragma(`application_id = ${applicationID}`);
   migrate(db, ':memory:');
@@ -15,16 +15,16 @@ const migrated = (): Connection => {
 
 /** The bytes of an empty database of the newest schema. The migrations run once in a process: a test opens many. */
 export const emptyDatabase = (): Buffer => {
-  if (!empty) migrated().close();
+  if (!empty) openMigrated().close();
   return empty as Buffer;
 };
 
 /**
- * Opens an empty database in memory. The first one of a process may hold as much as there is memory, a further one 1 GiB
- * (SQLITE_CONFIG_MEMDB_MAXSIZE).
+ * Opens an empty database in memory, whose statements are prepared when they are first used. It holds 1 GiB at most
+ * (SQLITE_CONFIG_MEMDB_MAXSIZE) where the process has created an empty database before.
  */
 export const openMemory = (): Connection => {
-  const db = empty ? openConnection(empty, 'write') : migrated();
+  const db = empty ? openConnection(empty, 'write') : openMigrated();
   prepareLazily(db);
   return db;
 };

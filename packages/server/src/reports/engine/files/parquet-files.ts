@@ -22,12 +22,15 @@ export const nextNumber = (): number => {
   return lastNumber;
 };
 
-/** Never returns the number of this file again. */
+/** Makes `nextNumber` return greater numbers than that of a file. */
 export const skipNumberOf = (fileName: string): void => {
   lastNumber = Math.max(lastNumber, Number(/\d+/.exec(fileName)?.[0]));
 };
 
-/** Writes a query of those of the columns `names` that `rows` has, a table or a list of files; the others are NULL. */
+/**
+ * Returns a query for the columns `names` of `rows`, a table or a list of files, without the rows that `hidden` is true of. Columns that are
+ * not in `has` are NULL.
+ */
 export const selectRows = (rows: SQL, has: ReadonlySet<string>, names: readonly string[], hidden: SQL | null): SQL => {
   const selected = names.map((column) => (has.has(column) ? clause`e.${name(column)}` : absent(column)));
   return sql`SELECT ${list(selected)} FROM ${rows} e WHERE NOT ${hidden ?? sql`false`}`;
@@ -35,7 +38,7 @@ export const selectRows = (rows: SQL, has: ReadonlySet<string>, names: readonly 
 
 type Work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => Promise<Value>;
 
-export const createEventFiles = (files: ReturnType<typeof createFiles>, work: Work, memoryBytes: number) => {
+export const createParquetFiles = (files: ReturnType<typeof createFiles>, work: Work, memoryBytes: number) => {
   const read = (those: readonly EventFile[]): SQL =>
     clause`read_parquet([${list(those.map((file) => literal(files.pathOf(file.name))))}], union_by_name = true)`;
 
