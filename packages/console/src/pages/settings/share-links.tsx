@@ -98,8 +98,8 @@ const Links = () => {
       <Answered answer={answer} lines={4}>
         {({ shareLink }) =>
           shareLink.length === 0 ? (
-            <Empty title="Nothing is shared">
-              <p class="soft">To create one, open Overview or Events and choose Views › Share this view.</p>
+            <Empty title="No share links">
+              <p class="soft">To create one, choose Views › Share this view on Overview or Events.</p>
             </Empty>
           ) : (
             <Table

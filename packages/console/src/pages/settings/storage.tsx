@@ -35,13 +35,13 @@ const Stored = ({ service }: { readonly service: Service | undefined }) => {
         ))}
         {service && (
           <div>
-            <dt>Events are stored</dt>
-            <dd>{service.retentionDays === 0 ? 'forever' : `${formatWhole(service.retentionDays)} days`}</dd>
+            <dt>Retention</dt>
+            <dd>{service.retentionDays === 0 ? 'Unlimited' : `${formatWhole(service.retentionDays)} days`}</dd>
           </div>
         )}
       </dl>
       <p class="soft">
-        The operator can change how long: <a href="../docs/privacy">RETENTION_DAYS</a>.
+        The operator sets how long events are kept: <a href="../docs/privacy">RETENTION_DAYS</a>.
       </p>
     </Card>
   );

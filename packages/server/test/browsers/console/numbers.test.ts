@@ -540,7 +540,7 @@ const pagesOf = async (
       const { usage } = (await api.getAccount({})).account;
       const megabytes = count(Math.ceil(usage.storedBytes / 1_000_000));
       return {
-        '.stored dd': [...[usage.events, usage.contacts, usage.users].map(count), `${megabytes} MB`, 'forever'],
+        '.stored dd': [...[usage.events, usage.contacts, usage.users].map(count), `${megabytes} MB`, 'Unlimited'],
       };
     },
   };
