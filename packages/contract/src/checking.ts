@@ -103,7 +103,7 @@ export const refuseUnknown = (name: string, schema: z.ZodType, input: object): P
 };
 
 /** The most names that a response lists as ignored. */
-export const mostIgnored = 20;
+export const maxIgnored = 20;
 
 /** At most this many ignored names of a response are compared with the known ones. */
 const maxCompared = 5;
@@ -125,7 +125,7 @@ const listUnknown = ({ fields, entries }: Known, input: unknown, path: PropertyK
   }
   if (fields === undefined || !isRecord(input)) return;
   for (const name of Object.keys(input)) {
-    if (found.length >= mostIgnored) return;
+    if (found.length >= maxIgnored) return;
     const field = fields.get(name);
     if (field === undefined) {
       const unknown = fieldPath([...path, name.slice(0, 64)]);

@@ -1,7 +1,7 @@
 /** A parser for JSON from untrusted clients. */
 
 /** The maximum depth: more than any operation's input has, and little enough for recursive functions to walk through. */
-export const mostDepth = 32;
+export const maxDepth = 32;
 
 /** The text nests arrays and objects more than 32 levels deep. */
 export class TooDeep extends Error {
@@ -21,7 +21,7 @@ const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** A double carries this many digits of any number (IEEE 754, DBL_DIG), except of numbers near zero. */
 const safeDigits = 15;
 /** The greatest double has 309 digits in full. Longer literals count as not carried: checking one takes time for each digit. */
-const mostLength = 400;
+const maxLength = 400;
 
 /** The digits of a number without sign, point, exponent, leading and trailing zeros. `/0+$/` would take quadratic time. */
 const significant = (literal: string): string => {
@@ -35,7 +35,7 @@ const significant = (literal: string): string => {
 
 /** Whether a double carries a number with all its digits (RFC 8259 section 6). */
 const isCarried = (literal: string): boolean => {
-  if (literal.length > mostLength) return false;
+  if (literal.length > maxLength) return false;
   const number = Number(literal);
   // The shortest form, in which most programs write a double.
   if (String(number) === literal) return true;
@@ -81,7 +81,7 @@ const examined = (text: string): string => {
     if (unit === quote) at = endOfString(text, at);
     // [ and {
     else if (unit === 0x5b || unit === 0x7b) {
-      if (++depth > mostDepth) throw new TooDeep(`nested more than ${mostDepth} levels deep`);
+      if (++depth > maxDepth) throw new TooDeep(`nested more than ${maxDepth} levels deep`);
       // ] and }
     } else if (unit === 0x5d || unit === 0x7d) depth--;
     else if (unit === minus || isDigit(unit)) {

@@ -1,18 +1,18 @@
 /** Finds the known name that a misspelt one probably means. */
 
 /** Longer names are not compared: the comparison costs the product of both lengths. */
-const mostLength = 64;
+const maxLength = 64;
 /** At most this many unknown names of a request are compared. */
-const mostCompared = 20;
+const maxCompared = 20;
 
 /** Whether a text looks like a field name. Other text is not quoted in an error message, because messages may be stored. */
-const isName = (text: string): boolean => text.length <= mostLength && /^[\w .-]+$/.test(text);
+const isName = (text: string): boolean => text.length <= maxLength && /^[\w .-]+$/.test(text);
 
 /** The name without case and separators, which clients get wrong most often: `event_id` for `eventID`. */
 const bare = (name: string): string => name.toLowerCase().replace(/[\s._-]/g, '');
 
 /** The number of letters that may be wrong: a third of them, at most two. */
-const mostEdits = (name: string): number => Math.min(2, Math.floor(name.length / 3));
+const maxEdits = (name: string): number => Math.min(2, Math.floor(name.length / 3));
 
 /** The edit distance of two texts: the letters to insert, delete, replace or swap with their neighbour. */
 const edits = (from: string, to: string): number => {
@@ -59,7 +59,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
 
 /** The known name that is nearest to a name; undefined if none is near enough. */
 export const nearestName = (name: string, known: readonly string[]): string | undefined => {
-  if (name.length > mostLength) return undefined;
+  if (name.length > maxLength) return undefined;
   const given = bare(name);
   const meant = known.find((field) => synonyms[field]?.includes(given));
   if (meant !== undefined) return meant;
@@ -67,7 +67,7 @@ export const nearestName = (name: string, known: readonly string[]): string | un
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
     const wanted = bare(candidate);
-    const most = Math.min(mostEdits(wanted), least - 1);
+    const most = Math.min(maxEdits(wanted), least - 1);
     if (Math.abs(wanted.length - given.length) > most) continue;
     const count = edits(given, wanted);
     if (count > most) continue;
@@ -81,7 +81,7 @@ const isSameButForCase = (one: string, other: string) => one.toLowerCase() === o
 
 /** The message for a field `name` that the operation does not know. */
 export const unknownName = (name: string, operation: string, known: readonly string[]): string => {
-  const unknown = `\`${name.slice(0, mostLength)}\` is not a parameter of ${operation}`;
+  const unknown = `\`${name.slice(0, maxLength)}\` is not a parameter of ${operation}`;
   const nearest = nearestName(name, known);
   if (nearest === undefined) return `${unknown}, which takes ${known.join(', ')}.`;
   const meant = `${unknown}. Did you mean \`${nearest}\`?`;
@@ -103,7 +103,7 @@ export const misspelt = (
 ): string => {
   if (alternatives.includes('contactUUID') && given.includes(email) && !known.includes(email))
     return `An event does not take \`${email}\`; createContacts returns the contactUUID.`;
-  const unknown = given.filter((name) => !known.includes(name) && isName(name)).slice(0, mostCompared);
+  const unknown = given.filter((name) => !known.includes(name) && isName(name)).slice(0, maxCompared);
   const absent = known.filter((name) => name !== missing && !given.includes(name));
   for (const candidates of [[missing], absent]) {
     for (const name of unknown) {

@@ -4,11 +4,11 @@
  * `https://*.`, a host of 253 characters (RFC 1035 section 2.3.4) and a port. There is a limit because the time of the URL parser
  * grows with the square of the host's length.
  */
-const mostLength = 272;
+const maxLength = 272;
 
 /** The canonical form of an entry, with scheme and host as RFC 6454 section 4 compares them; undefined if it is no valid entry. */
 export const parseOrigin = (entry: string): string | undefined => {
-  if (entry.length > mostLength) return undefined;
+  if (entry.length > maxLength) return undefined;
   const wildcard = /^(https?:\/\/)\*\.([^*]+)$/i.exec(entry.trim());
   const plain = wildcard ? `${wildcard[1]}${wildcard[2]}` : entry.trim();
   if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(plain) || !URL.canParse(plain)) return undefined;

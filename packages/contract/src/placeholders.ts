@@ -15,12 +15,12 @@ const placeholders = [
 const shortPlaceholders = /^(?:\[object \w+\]|true|false|(?:undefined|null|nan|none)|0+)$/;
 
 /** Longer text is not checked here: it is too long for a userUUID and rejected for that. */
-const mostLength = 64;
+const maxLength = 64;
 
 /** Whether a userUUID is one that a broken client sends for all its visitors: `undefinedundefined`, all zeros, … */
 export const isSharedByMistake = (userUUID: string): boolean => {
   const text = userUUID.toLowerCase();
-  return text.length <= mostLength && placeholders.some((pattern) => pattern.test(text));
+  return text.length <= maxLength && placeholders.some((pattern) => pattern.test(text));
 };
 
 /** Texts that a template or tag manager did not fill in, `{{id}}` and `${id}`, and the empty look-up of a spreadsheet. */
@@ -35,6 +35,6 @@ export const isPlaceholder = (externalID: string): boolean => {
   const text = externalID.toLowerCase();
   if (unfilled.test(text) || !letterOrDigit.test(text)) return true;
   return (
-    text.length <= mostLength && (shortPlaceholders.test(text) || placeholders.slice(1).some((form) => form.test(text)))
+    text.length <= maxLength && (shortPlaceholders.test(text) || placeholders.slice(1).some((form) => form.test(text)))
   );
 };

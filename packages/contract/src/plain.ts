@@ -42,9 +42,9 @@ export const object = (fields: Readonly<Record<string, Test>>, required: readonl
 export const anything: Test = () => true;
 
 const text =
-  (leastLength: number, mostLength: number): Test =>
+  (leastLength: number, maxLength: number): Test =>
   (input) =>
-    typeof input === 'string' && input.length >= leastLength && input.length <= mostLength && isStorable(input);
+    typeof input === 'string' && input.length >= leastLength && input.length <= maxLength && isStorable(input);
 
 const wholeNumber =
   (least: number, most: number): Test =>

@@ -10,8 +10,8 @@ export interface Result {
   readonly excerpt: string;
 }
 
-const mostResults = 8;
-const mostQuery = 100;
+const maxResults = 8;
+const maxQueryLength = 100;
 const excerptLength = 120;
 /** Words of a question that say nothing of what is asked for. */
 const questionWords = new Set(['a', 'an', 'can', 'do', 'does', 'how', 'i', 'my', 'the', 'to', 'what', 'where', 'why']);
@@ -60,8 +60,8 @@ export const createSearch = (entries: readonly SearchEntry[]): ((query: string) 
     return [...new Map([...named, ...naming, ...all, ...some].map((result) => [result.id, result])).values()];
   };
   return (query) =>
-    find(query.slice(0, mostQuery))
-      .slice(0, mostResults)
+    find(query.slice(0, maxQueryLength))
+      .slice(0, maxResults)
       .flatMap(({ id, terms }) => {
         const entry = entries[id as number];
         if (!entry) return [];

@@ -5,7 +5,7 @@ import type { Asker, NewContact, NewEvent, Store } from '../src/store/store.ts';
 import { contactAddress, contactName, userName } from './visits.ts';
 
 export const eventsPerBatch = 1_000;
-const mostInFlight = 4;
+const maxInFlight = 4;
 
 /** Repeats a write for which there was no room. */
 export const insist = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
@@ -20,7 +20,7 @@ export const insist = async <Value>(ask: () => Promise<Value>): Promise<Value> =
 };
 
 /** Runs a few promises at once. */
-export const createFlight = (most = mostInFlight) => {
+export const createFlight = (most = maxInFlight) => {
   const underWay = new Set<Promise<void>>();
   let failure: unknown;
   return {

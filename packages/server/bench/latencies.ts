@@ -1,9 +1,9 @@
 /** A histogram of latencies in milliseconds, to a hundredth of a millisecond, in constant memory. */
 const perMillisecond = 100;
-const mostMilliseconds = 5_000;
+const maxMilliseconds = 5_000;
 
 export const createLatencies = () => {
-  const counts = new Uint32Array(mostMilliseconds * perMillisecond + 1);
+  const counts = new Uint32Array(maxMilliseconds * perMillisecond + 1);
   let total = 0;
   return {
     record(milliseconds: number): void {

@@ -4,7 +4,7 @@ import { handedBytes } from './processes/process.ts';
 
 const lookMilliseconds = 100;
 const quietMilliseconds = 800;
-const mostMilliseconds = 60_000;
+const maxMilliseconds = 60_000;
 /** Bytes between two looks that count as rest: threads wake each other up by writing a few bytes. */
 const quietBytes = 20_000;
 
@@ -22,6 +22,6 @@ export const settle = async (pid = process.pid): Promise<number> => {
     const time = performance.now();
     if (now - before >= quietBytes) wroteUntil = time;
     before = now;
-    if (time - wroteUntil > quietMilliseconds || time - began > mostMilliseconds) return wroteUntil;
+    if (time - wroteUntil > quietMilliseconds || time - began > maxMilliseconds) return wroteUntil;
   }
 };

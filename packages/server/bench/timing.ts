@@ -20,10 +20,10 @@ export const timeInTurns = async <Key>(
 export const timeEach = async <Key>(
   keys: readonly Key[],
   ask: (key: Key) => Promise<unknown>,
-  mostMilliseconds = Infinity,
+  maxMilliseconds = Infinity,
 ): Promise<Latencies> => {
   const latencies = createLatencies();
-  const until = performance.now() + mostMilliseconds;
+  const until = performance.now() + maxMilliseconds;
   for (const key of keys) {
     const began = performance.now();
     if (began > until) break;

@@ -273,11 +273,11 @@ describeInChromium('the tracker in Chromium: sending', () => {
 
   test('two tabs that log at the same time lose none, and neither waits for the other', async () => {
     let atOnce = 0;
-    let mostAtOnce = 0;
+    let maxConcurrent = 0;
     recorder.answer = async () => {
-      mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+      maxConcurrent = Math.max(maxConcurrent, ++atOnce);
       // The first is not answered before the other tab has sent, too: it waits for nobody.
-      for (let waited = 0; waited === 0 || (mostAtOnce < 2 && waited < 10_000); waited += 20) await pause(20);
+      for (let waited = 0; waited === 0 || (maxConcurrent < 2 && waited < 10_000); waited += 20) await pause(20);
       atOnce--;
       return undefined;
     };
@@ -295,7 +295,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
     );
     await soon(() => expect(recorder.eventIDs()).toHaveLength(100));
     // What both send is known to the service by its eventUUID.
-    expect(mostAtOnce).toBe(2);
+    expect(maxConcurrent).toBe(2);
     for (const tab of [0, 1]) {
       expect(recorder.eventIDs().filter((eventID) => Math.floor(eventID / 100) === tab)).toEqual(
         Array.from({ length: 50 }, (_, index) => tab * 100 + index + 1),

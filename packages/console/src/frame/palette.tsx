@@ -19,8 +19,8 @@ interface Found {
   readonly words?: string | undefined;
 }
 
-const mostPeople = 12;
-const mostFound = 16;
+const maxPeople = 12;
+const maxResults = 16;
 const typingMs = 150;
 
 /** ARIA's combobox with a list of its own; the types know that of HTML's `list` only. */
@@ -50,7 +50,7 @@ const places = (views: readonly View[]): readonly Found[] => [
 ];
 
 const findPeople = async (text: string, signal: AbortSignal): Promise<Found[]> => {
-  const { contact } = await api.searchContact({ text, limit: mostPeople }, { signal });
+  const { contact } = await api.searchContact({ text, limit: maxPeople }, { signal });
   return contact.map((person) => ({
     label: nameOfPerson(person),
     kind: person.contactEmailaddress || 'Person',
@@ -84,7 +84,7 @@ export const Palette = () => {
   const found = [
     ...places(views).filter(({ label, words = '' }) => `${label} ${words}`.toLowerCase().includes(wanted)),
     ...people,
-  ].slice(0, mostFound);
+  ].slice(0, maxResults);
   const open = (place: Found | undefined) => {
     if (!place) return;
     close();

@@ -16,7 +16,7 @@ export interface Answer<Value> {
 }
 
 const pauseMs = 2_000;
-const mostRemembered = 60;
+const maxCached = 60;
 
 /** The last answers by their questions, so that going back shows at once what was there. */
 const remembered = new Map<string, unknown>();
@@ -25,7 +25,7 @@ const remember = (question: string, value: unknown): void => {
   remembered.delete(question);
   remembered.set(question, value);
   const [oldest] = remembered.keys();
-  if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
+  if (remembered.size > maxCached && oldest !== undefined) remembered.delete(oldest);
 };
 
 /** Forgets all answers: what they say may have changed, or they are another account's. */

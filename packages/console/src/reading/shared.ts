@@ -24,7 +24,7 @@ export const isShared = shareSecret !== undefined;
 export const showsPart = (part: string): boolean =>
   !isShared || sharedView.value?.report.some((each) => each.part === part) === true;
 
-const mostAttempts = 5;
+const maxAttempts = 5;
 const pauseMs = 2_000;
 const busy = [429, 503];
 
@@ -42,7 +42,7 @@ const ask = async (path: string, fields: object, signal?: AbortSignal): Promise<
     const answer = await response.json().catch(() => ({}));
     if (response.ok) return answer;
     if (answer.error?.code === 'unknown_share_link') isEnded.value = true;
-    if (!busy.includes(response.status) || attempt === mostAttempts)
+    if (!busy.includes(response.status) || attempt === maxAttempts)
       throw new Error(answer.error?.message ?? `The server answered ${response.status}`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     signal?.throwIfAborted();

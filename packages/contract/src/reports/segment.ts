@@ -18,7 +18,7 @@ export const segmentNamesIn = (given: Filter<string>): string[] =>
   segmentsIn(given).map(({ segmentName }) => segmentName);
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
-const mostBytes = `${limits.segmentBytes.toLocaleString('en')} bytes`;
+const maxBytes = `${limits.segmentBytes.toLocaleString('en')} bytes`;
 
 /** The filter of a segment. It names no other segment, so that none leads back to itself. */
 const filterWithoutSegments = filter.superRefine((given, context) => {
@@ -33,7 +33,7 @@ const filterAsSent = z
     const { error } = filterWithoutSegments.safeParse(given);
     for (const { path, message } of error?.issues ?? []) context.addIssue({ code: 'custom', path, message });
     if (!error && bytesOf(JSON.stringify(given)) > limits.segmentBytes)
-      context.addIssue({ code: 'custom', message: `must be at most ${mostBytes} of JSON` });
+      context.addIssue({ code: 'custom', message: `must be at most ${maxBytes} of JSON` });
   })
   .meta({ sent: { $ref: '#/components/schemas/Filter' } }) as unknown as z.ZodType<SentFilter, SentFilter>;
 
@@ -91,7 +91,7 @@ export const withoutSegments = (
     if (text === undefined) return refused(path, 'names a segment that the account does not have', 'unknown_segment');
     bytes += bytesOf(text);
     if (bytes > limits.segmentBytes)
-      return refused(path, `makes the segments of the filter hold more than ${mostBytes} of JSON together`);
+      return refused(path, `makes the segments of the filter hold more than ${maxBytes} of JSON together`);
     const parsed = filterWithoutSegments.safeParse(JSON.parse(text));
     if (!parsed.success)
       return refused(path, 'names a segment that an earlier version saved, which is no filter any more; save it again');

@@ -16,19 +16,19 @@ export const shapes = [
 ] as const;
 
 export const startLoad = async (): Promise<Loading> => {
-  let mostCores = 0;
+  let maxCores = 0;
   const child = await forkBuilt('load');
   return {
     async run(load) {
       child.send(load);
       const [result] = (await once(child, 'message')) as [LoadResult];
       if (result.refused > 0) throw new Error(`${result.refused} answers were not 200`);
-      mostCores = Math.max(mostCores, result.cores);
+      maxCores = Math.max(maxCores, result.cores);
       return result;
     },
     stop() {
       child.disconnect();
-      console.log(`(sending took up to ${mostCores.toFixed(2)} of a core; near 1, it is what was measured)\n`);
+      console.log(`(sending took up to ${maxCores.toFixed(2)} of a core; near 1, it is what was measured)\n`);
     },
   };
 };

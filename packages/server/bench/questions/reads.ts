@@ -74,7 +74,7 @@ const pages: readonly Page[] = [
 ];
 
 /** Requests for each kind of page: fewer where one takes long. */
-const mostMilliseconds = 6_000;
+const maxMilliseconds = 6_000;
 
 /** Requests of each kind before the measurement, so that V8 has compiled the code. */
 const unmeasured = 101;
@@ -129,8 +129,8 @@ const measureStore = (path: string, history: History, samples: number, measured:
     const found: { page: Page; floor: Latencies; ours: Latencies }[] = [];
     for (const page of measured) {
       const ask = (filter: Filter) => store.getEvents({ ...filter, account, order: 'desc' });
-      await timeEach(filtersOf(page, history, unmeasured), ask, mostMilliseconds);
-      const ours = await timeEach(filtersOf(page, history, samples), ask, mostMilliseconds);
+      await timeEach(filtersOf(page, history, unmeasured), ask, maxMilliseconds);
+      const ours = await timeEach(filtersOf(page, history, samples), ask, maxMilliseconds);
       found.push({ page, floor, ours });
     }
     return found;
@@ -143,8 +143,8 @@ const measureHTTP = async (path: string, history: History, samples: number): Pro
     const floor = await timeEach(Array.from({ length: samples }), () => ask('/readyz'));
     const rows: Row[] = [];
     for (const page of pages) {
-      await timeEach(filtersOf(page, history, unmeasured).map(toPath), ask, mostMilliseconds);
-      const ours = await timeEach(filtersOf(page, history, samples).map(toPath), ask, mostMilliseconds);
+      await timeEach(filtersOf(page, history, unmeasured).map(toPath), ask, maxMilliseconds);
+      const ours = await timeEach(filtersOf(page, history, samples).map(toPath), ask, maxMilliseconds);
       rows.push(rowOf(`${page.what}, over HTTP`, floor, ours, page.bar));
     }
     return rows;

@@ -28,7 +28,7 @@ const columns = {
   referrer: 'referrer',
   country: '$country',
 };
-const mostSpilled = '4GiB';
+const maxSpilled = '4GiB';
 
 export const openBareParquet = async ({
   own,
@@ -45,7 +45,7 @@ export const openBareParquet = async ({
     memory_limit: `${memory / 2 ** 20}MiB`,
     threads: `${threads}`,
     temp_directory: spill,
-    max_temp_directory_size: mostSpilled,
+    max_temp_directory_size: maxSpilled,
   });
   const connection = await instance.connect();
   await connection.run(`CREATE VIEW events AS

@@ -22,7 +22,7 @@ export const time = async (work: () => Promise<unknown>): Promise<number> => {
 };
 
 /** A process that ends has no time to write its last events when the machine is busy; then they are read again. */
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 /** Builds the files by asking a question. `own`: the folder of its account, which has so many `events`. */
 export const buildFiles = async (
@@ -33,7 +33,7 @@ export const buildFiles = async (
   const inFiles = () => manifestOf(own).events.reduce((sum, file) => sum + file.events, 0);
   let milliseconds = 0;
   for (let attempt = 0; attempt === 0 || inFiles() < events; attempt += 1) {
-    if (attempt === mostAttempts) throw new Error('the files do not hold all events');
+    if (attempt === maxAttempts) throw new Error('the files do not hold all events');
     const reports = createReports(settings);
     try {
       milliseconds += await time(() => reports.ask(question));

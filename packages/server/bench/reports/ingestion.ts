@@ -13,7 +13,7 @@ import { onCopy } from '../remembered.ts';
 import { median, ratio, whole } from '../table.ts';
 
 /** The server has a history of its own; a longer one makes each report longer, not more. */
-const mostEvents = 1_000_000;
+const maxEvents = 1_000_000;
 const connections = 64;
 /** Each of the reports once (processes/asker.ts). */
 const firstReports = 6;
@@ -21,7 +21,7 @@ const firstReports = 6;
 const what = 'ingestion while reports are asked, beside none';
 
 export const measureIngestion = async ({ quick, events }: Options): Promise<Row[]> => {
-  const history = await openHistory(quick ? Math.min(events, 200_000) : Math.min(events, mostEvents));
+  const history = await openHistory(quick ? Math.min(events, 200_000) : Math.min(events, maxEvents));
   return onCopy(history, async (path) => {
     const server = await startServer('reporting', path);
     const load = await startLoad();
@@ -43,7 +43,7 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
     const whileReporting = (work: () => Promise<LoadResult>) =>
       meanwhile('asker', [port, history.about.from], work, { first: firstReports });
     try {
-      const mostWithout = await send();
+      const maxWithout = await send();
       const { value: most } = await whileReporting(() => send());
       const rate = Math.floor(most.eventsPerSecond / 2);
       const without: LoadResult[] = [];
@@ -68,9 +68,9 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
       return [
         {
           measured: `${what}: most single events/s`,
-          floor: whole(mostWithout.eventsPerSecond),
+          floor: whole(maxWithout.eventsPerSecond),
           ours: whole(most.eventsPerSecond),
-          ratio: ratio(most.eventsPerSecond, mostWithout.eventsPerSecond),
+          ratio: ratio(most.eventsPerSecond, maxWithout.eventsPerSecond),
           bar: '',
         },
         row('single events/s, sent at half of that', 'eventsPerSecond', 0, ''),

@@ -21,7 +21,7 @@ type Options = DatabaseOptions & {
   readonly before?: string;
 };
 
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 const wholeNumber = (flag: string, text: string, most: number): number => {
   if (/^\d{1,15}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return Number(text);
@@ -29,7 +29,7 @@ const wholeNumber = (flag: string, text: string, most: number): number => {
 };
 
 const list = async (options: Options): Promise<void> => {
-  const limit = wholeNumber('--limit', options.limit, mostEntries);
+  const limit = wholeNumber('--limit', options.limit, maxEntries);
   const beyond =
     options.before === undefined ? undefined : wholeNumber('--before', options.before, Number.MAX_SAFE_INTEGER);
   const { entries } = await withStore(options, async (store) =>

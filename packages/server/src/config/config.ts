@@ -19,14 +19,14 @@ const wholeNumber = (least: number, most: number) =>
 
 const millisecondsOf = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const leastPeriod = 10 * millisecondsOf.s;
-const mostPeriod = 365 * millisecondsOf.d;
+const maxPeriod = 365 * millisecondsOf.d;
 
 /** A number and a unit, in milliseconds. */
 const period = z
   .string()
   .regex(/^\d{1,6}[smhd]$/)
   .transform((text) => Number(text.slice(0, -1)) * millisecondsOf[text.slice(-1) as keyof typeof millisecondsOf])
-  .pipe(z.number().min(leastPeriod).max(mostPeriod));
+  .pipe(z.number().min(leastPeriod).max(maxPeriod));
 
 /** An origin in the form in which browsers send it. */
 const consoleOrigin = z

@@ -2,7 +2,7 @@
 import { Refusal } from '../shared/refusal.ts';
 import type { Asker, ClaimDetail, Store } from '../store/store.ts';
 
-const mostEvents = 50;
+const maxEvents = 50;
 
 /** A contact by this browser's own claims. Values from others are not shown. */
 interface Person {
@@ -57,7 +57,7 @@ export const readBrowserData = async (store: Store, asker: Asker, userUUID: stri
     account: asker.account,
     userUUID,
     order: 'desc',
-    limit: mostEvents,
+    limit: maxEvents,
   });
   const owners = [...new Set(events.map(({ contactUUID }) => contactUUID).filter(Boolean))];
   return {

@@ -19,7 +19,7 @@ export interface StreamOptions {
   readonly isStopping: () => boolean;
 }
 
-const mostStreams = 20;
+const maxStreams = 20;
 /** How often a stream checks for commits, which come in bursts, and whether the server is stopping. */
 const lookMs = 50;
 const heartbeatMs = 15_000;
@@ -74,7 +74,7 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
     if (!userUUID || !userUUIDPattern.test(userUUID)) return refuse(400, 'This browser has no userUUID cookie yet.');
     // A HEAD gets no stream, because no client would read or end it.
     if (c.req.method === 'HEAD') return c.body(null, 200, { ...answerHeaders, 'Content-Type': 'text/event-stream' });
-    if (open >= mostStreams) return refuse(503, 'Too many of these panels are open.');
+    if (open >= maxStreams) return refuse(503, 'Too many of these panels are open.');
     open += 1;
     let first: string;
     try {

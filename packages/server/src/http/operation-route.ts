@@ -137,7 +137,7 @@ export const createOperationRoute = ({
     const bringsNewData = bringingNewData.includes(name);
     const kept = isKeptOperation(name) ? name : undefined;
     const ignoredFields = createIgnoredFields(operation);
-    const mostBytes = operation.body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes;
+    const maxBytes = operation.body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes;
 
     /** Unknown fields are an error in a read. */
     const checkContent = (given: Given): Checked<unknown> => {
@@ -200,7 +200,7 @@ export const createOperationRoute = ({
       const time = now();
       let given: Given;
       try {
-        given = await readInput(c.req.raw, mostBytes, source, budgetOf(c));
+        given = await readInput(c.req.raw, maxBytes, source, budgetOf(c));
       } catch (error) {
         if (kept && error instanceof Unparsed && !storesNothing(c.req.raw)) await keepUnparsed(kept, c, error, time);
         throw error;

@@ -11,7 +11,7 @@ const longestMilliseconds = 60_000;
 /** The shortest plausible transit time. It is negative because synchronized clocks still differ by about a second. */
 const leastMilliseconds = -1_000;
 /** Only the errors of wrong clocks are stored. */
-const mostWrongClocks = 10_000;
+const maxWrongClocks = 10_000;
 
 /**
  * Returns the milliseconds to add to this browser's times, given a request received `lateMilliseconds` after its sentTime
@@ -21,7 +21,7 @@ const mostWrongClocks = 10_000;
 type ClockErrorOf = (browser: string, lateMilliseconds: number) => number;
 
 export const createClockErrors = (): ClockErrorOf => {
-  const errors = new BoundedMap<string, number>(mostWrongClocks);
+  const errors = new BoundedMap<string, number>(maxWrongClocks);
   return (browser, lateMilliseconds) => {
     const believed = errors.get(browser);
     // The request that showed the error may have been slow itself. Another estimate would change the order of the page's events.

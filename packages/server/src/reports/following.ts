@@ -5,7 +5,7 @@ import type { LastEvents } from './messages.ts';
 
 /** The events of a message: about 2 MB. */
 const eventsAtOnce = 20_000;
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 const compared = ['sequence', 'user', 'contact', 'eventID', 'eventTime'] as const;
 
@@ -41,7 +41,7 @@ export const followFeed = async (feed: ReportFeed, engine: EngineProcess, accoun
   const isOfThisStore = async (last: LastEvents): Promise<boolean> =>
     isSame(last, await feed.feedEvents({ account, beyond: last.beyond, most: last.sequence.length + 1 }));
 
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const { through, position, last } = await engine.send('open', { account });
     if (last === null || (await isOfThisStore(last))) {
       const known = position ?? (await followOwners(null));

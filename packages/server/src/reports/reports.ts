@@ -66,14 +66,14 @@ const createRounds = (work: (account: number) => Promise<void>) => {
   };
 };
 
-const mostAttempts = 3;
+const maxAttempts = 3;
 /** Works again when the process of reports has ended meanwhile, as it does when it removes what it has spilled. */
 const surviving = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Forgotten) || attempt === mostAttempts) throw error;
+      if (!(error instanceof Forgotten) || attempt === maxAttempts) throw error;
     }
   }
 };

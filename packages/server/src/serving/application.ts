@@ -20,7 +20,7 @@ import type { Reports } from '../reports/questions.ts';
 import { consoleFolder, docsFolder, trackerFolder } from '../shared/built-folders.ts';
 import type { Store } from '../store/store.ts';
 import { createFirstAccount } from './first-account.ts';
-import { mostConnections } from './most-connections.ts';
+import { defaultMaxConnections } from './max-connections.ts';
 import { rootURL } from './root-url.ts';
 
 /** The limits of connections. A client has 10 s to send a request's headers and 30 s for all of it, so that no slow one stays. */
@@ -36,7 +36,7 @@ const serverOptions = {
 };
 
 /** Headers that are read; further ones are ignored, because each costs time. A browser sends about 20, and proxies add a few. */
-const mostHeaders = 100;
+const maxHeaders = 100;
 
 interface ApplicationOptions {
   readonly store: Store;
@@ -115,9 +115,9 @@ export const loadApplication = async (withDemo: boolean) => {
     const countryOf =
       withCountries && config.geoFile ? (await import('./countries.ts')).openCountries(config.geoFile) : undefined;
     const trustProxy = config.trustProxy ?? [];
-    const most = mostConnections();
+    const maxConnections = defaultMaxConnections();
     // One address may hold half of all connections, so that others get some.
-    const shares = createConnectionShares(trustProxy, Math.ceil(most / 2));
+    const shares = createConnectionShares(trustProxy, Math.ceil(maxConnections / 2));
     const tokenUse = createTokenUse(store, Date.now);
     // The port may be any free one, which is known when the server listens.
     const root = () => rootURL({ ...config, port: (server.address() as AddressInfo).port });
@@ -156,8 +156,8 @@ export const loadApplication = async (withDemo: boolean) => {
     demo?.addTo(app, config.basePath);
     const errorHandler = createFailed(log);
     const server = createServer(serverOptions, shares.withoutQueues(getRequestListener(app.fetch, { errorHandler })));
-    server.maxConnections = most;
-    server.maxHeadersCount = mostHeaders;
+    server.maxConnections = maxConnections;
+    server.maxHeadersCount = maxHeaders;
     shares.guard(server);
     const signInPath = () => {
       const account = demo?.account ?? firstAccount;

@@ -9,7 +9,7 @@ const lookMs = 25;
 /** A turn of the event loop that took less did little work. */
 const quickTurnMs = 1;
 /** More than the connections that a kernel lets wait. */
-const mostTurns = 1_000;
+const maxTurns = 1_000;
 
 interface Use {
   /** The responses that are not complete. */
@@ -30,7 +30,7 @@ const createDoor = (server: Server): (() => Promise<void>) => {
   });
   const acceptAll = async (): Promise<void> => {
     await nextTurn();
-    for (let turn = 0; turn < mostTurns; turn += 1) {
+    for (let turn = 0; turn < maxTurns; turn += 1) {
       const before = accepted;
       const began = performance.now();
       await nextTurn();

@@ -12,7 +12,7 @@ const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const retryMs = 900_000;
 /** A timer can't be set further ahead than 24 days. */
 const longestPauseMs = 86_400_000;
-const mostOutput = 4_096;
+const maxOutput = 4_096;
 
 interface BackupPlan {
   readonly databaseURL: string;
@@ -36,7 +36,7 @@ export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backu
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
-        output[name] = (output[name] + text).slice(0, mostOutput);
+        output[name] = (output[name] + text).slice(0, maxOutput);
       });
     }
     const stop = () => child.kill('SIGKILL');

@@ -55,13 +55,13 @@ export interface ExamineOptions {
 
 /** From this fraction of the quota on, an account is reported. */
 export const nearQuota = 0.8;
-const mostNamed = 10;
+const maxNamed = 10;
 
-/** Reports the accounts that are over or near their quota: how many, and the largest `mostNamed` by name. */
+/** Reports the accounts that are over or near their quota: how many, and the largest `maxNamed` by name. */
 export const quotaFindings = (sizes: readonly AccountSize[], { accountBytes }: ExamineOptions): Finding[] => {
   if (accountBytes === undefined) return [];
   const listed = (found: readonly AccountSize[]) => {
-    const largest = found.toSorted((one, other) => other.storedBytes - one.storedBytes).slice(0, mostNamed);
+    const largest = found.toSorted((one, other) => other.storedBytes - one.storedBytes).slice(0, maxNamed);
     const names = largest.map(({ accountUUID, storedBytes }) => `${accountUUID} (${storedBytes} bytes)`);
     return `${found.length}${names.length > 0 ? `: ${names.join(', ')}` : ''}`;
   };

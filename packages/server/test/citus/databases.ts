@@ -84,7 +84,7 @@ const templates = new Map<string, Promise<void>>();
 let made = 0;
 
 /** So many databases later, a test of the same file has done with its own. */
-const mostInUse = 20;
+const maxInUse = 20;
 
 const isRunning = (pid: number): boolean => {
   try {
@@ -105,7 +105,7 @@ const listEnded = async (clusterURL: string, run: string): Promise<string[]> => 
   return rows.flatMap(({ name }) => {
     const [, pid, nth] = /_(\d+)_(\d+)$/.exec(name) ?? [];
     if (pid === undefined) return [];
-    const isInUse = isRunning(Number(pid)) && (Number(pid) !== process.pid || Number(nth) > made - mostInUse);
+    const isInUse = isRunning(Number(pid)) && (Number(pid) !== process.pid || Number(nth) > made - maxInUse);
     return isInUse ? [] : [name];
   });
 };

@@ -16,7 +16,7 @@ const deployFile = (name: string) => readFileSync(new URL(`../../deploy/${name}`
 const text = deployFile('firsthand.service');
 
 /** How often the server is started again at most, until a stop is in time. */
-const mostStops = 20;
+const maxStops = 20;
 
 /** The unit with this machine's paths, in a folder of its own. */
 const unitHere = (): string => {
@@ -136,7 +136,7 @@ describe('the systemd unit', () => {
     // Names without a folder are those of the process of reports, whose current folder is that of its files. The files are written at the
     // stop. A stop that was given up has not written them.
     const manifest = '1/manifest.json.new';
-    for (let nth = 0; nth < mostStops && !traced.includes(`"${manifest}", O_WRONLY`); nth++) await serve(report);
+    for (let nth = 0; nth < maxStops && !traced.includes(`"${manifest}", O_WRONLY`); nth++) await serve(report);
 
     const found = (pattern: RegExp): string[] => [
       ...new Set([...traced.matchAll(pattern)].map(([, one]) => one as string)),

@@ -14,7 +14,7 @@ import { createLedger, createReader, judge, readEverything } from './tools/ledge
 
 const kills = times({ quick: 15, full: 1_000 });
 /** The weakened server loses something within the first few, unless the machine is so slow that nothing is acknowledged before. */
-const mostWeakened = 30;
+const maxWeakened = 30;
 let folder: string;
 
 beforeAll(() => {
@@ -66,7 +66,7 @@ test(`loses no acknowledged event and keeps none twice through ${kills} kills un
   expect(found).toMatchObject({ lost: 0, twice: 0, integrity: 'ok' });
   expect(found.acknowledged).toBeGreaterThan(kills * 20);
 
-  const weakened = await killAgainAndAgain('weakened', mostWeakened, changeServer(folder, 'early', acknowledgingEarly));
+  const weakened = await killAgainAndAgain('weakened', maxWeakened, changeServer(folder, 'early', acknowledgingEarly));
   expect(weakened.lost).toBeGreaterThan(0);
 
   const [p50, p99] = [0.5, 0.99].map((share) => Math.round(quantile(found.ready, share)));

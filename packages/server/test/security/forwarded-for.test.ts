@@ -12,7 +12,7 @@ import { createBooks, differences } from './tools/books.ts';
 
 const guesses = times({ quick: 1_500, full: 100_000 });
 /** By design, in any minute. */
-const mostAMinute = 20;
+const maxPerMinute = 20;
 
 let folder: string;
 beforeAll(() => {
@@ -45,7 +45,7 @@ const log = ({ books }: Running, url: string, tokenUUID: string, forwardedFor: s
 };
 
 /** The most of these times that lie within any minute. */
-const mostWithinAMinute = (milliseconds: readonly number[]): number =>
+const maxWithinMinute = (milliseconds: readonly number[]): number =>
   Math.max(0, ...milliseconds.map((from) => milliseconds.filter((at) => at >= from && at < from + 60_000).length));
 
 interface Guessed {
@@ -91,7 +91,7 @@ test('X-Forwarded-For gives nobody more guesses than an address has, and good to
   const behindProxy = await start('ours', trusting);
   const found = await guess(behindProxy, guesses, forged);
   expect([...found.statuses].sort()).toEqual([401, 429]);
-  expect(mostWithinAMinute(found.evaluated)).toBeLessThanOrEqual(mostAMinute);
+  expect(maxWithinMinute(found.evaluated)).toBeLessThanOrEqual(maxPerMinute);
   expect([...found.good]).toEqual([200]);
 
   const { served } = behindProxy;
@@ -114,7 +114,7 @@ test('X-Forwarded-For gives nobody more guesses than an address has, and good to
   // Where no proxy is trusted, the header is what anybody says.
   const exposed = await start('exposed', trustingNobody);
   const ofExposed = await guess(exposed, 200, anyAddress);
-  expect(mostWithinAMinute(ofExposed.evaluated)).toBeLessThanOrEqual(mostAMinute);
+  expect(maxWithinMinute(ofExposed.evaluated)).toBeLessThanOrEqual(maxPerMinute);
   expect([...ofExposed.good]).toEqual([200]);
   await stopServed(exposed.served);
   expect(differences(exposed.books, exposed.path)).toEqual([]);
@@ -122,12 +122,12 @@ test('X-Forwarded-For gives nobody more guesses than an address has, and good to
   const weakened = await start('weakened', trusting, changeServer(folder, 'left', readingForwardedForFromTheLeft));
   const ofWeakened = await guess(weakened, 200, forged);
   await stopServed(weakened.served);
-  const evaluated = mostWithinAMinute(ofWeakened.evaluated);
-  expect(evaluated).toBeGreaterThan(mostAMinute);
+  const evaluated = maxWithinMinute(ofWeakened.evaluated);
+  expect(evaluated).toBeGreaterThan(maxPerMinute);
   report(context, {
     fault: 'guessed tokens',
     count: `${guesses} guesses from an address, each with another X-Forwarded-For; ${2 * Math.ceil(guesses / 100)} requests with good tokens between them`,
-    result: `at most ${mostWithinAMinute(found.evaluated)} evaluated in a minute, the others 429; every good token 200, after a restart too`,
+    result: `at most ${maxWithinMinute(found.evaluated)} evaluated in a minute, the others 429; every good token 200, after a restart too`,
     weakened: `X-Forwarded-For read from the left: ${evaluated} of 200 evaluated`,
   });
 });

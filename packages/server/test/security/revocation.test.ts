@@ -15,7 +15,7 @@ import { createBooks, differences } from './tools/books.ts';
 
 const tokens = times({ quick: 2, full: 20 });
 /** No quick test fails on a clock. */
-const mostMilliseconds = times({ quick: 20_000, full: 1_000 });
+const maxMilliseconds = times({ quick: 20_000, full: 1_000 });
 
 let folder: string;
 beforeAll(() => {
@@ -126,7 +126,7 @@ const revokeAll = async (name: string, count: number, main?: string) => {
     late.push(Math.max(0, ...good.map(({ began }) => began - revoked)));
     statuses = new Set([...statuses, ...calls.map(({ status }) => status)]);
     requests += calls.length;
-    const ended = await Promise.race([stream?.ended, wait(mostMilliseconds).then(() => Number.POSITIVE_INFINITY)]);
+    const ended = await Promise.race([stream?.ended, wait(maxMilliseconds).then(() => Number.POSITIVE_INFINITY)]);
     if (ended !== undefined) streams.push(Math.max(0, ended - revoked));
   }
   await stopServed(served);
@@ -137,7 +137,7 @@ test('a revoked token stops working, in the server and beside it, and so do the 
   const found = await revokeAll('ours', tokens);
   expect(found).toMatchObject({ statuses: [200, 401], differences: [] });
   expect(Math.max(...found.late)).toBe(0);
-  expect(Math.max(...found.streams)).toBeLessThan(mostMilliseconds);
+  expect(Math.max(...found.streams)).toBeLessThan(maxMilliseconds);
 
   const weakened = await revokeAll('weakened', 1, changeServer(folder, 'remembering', rememberingTokens)).catch(
     (error: Error) => error,

@@ -13,16 +13,16 @@ import { openPicturedServer } from './pictures/pictured-server.ts';
 import { takeShownPictures } from './pictures/shown-pictures.ts';
 
 const images = new URL('../../../docs/images/', import.meta.url);
-const mostMs = 15 * 60_000;
+const maxMs = 15 * 60_000;
 
 const [, , only] = process.argv;
 const folder = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'firsthand-screenshots-'));
 const report = (line: string): void => console.log(line);
 
 setTimeout(() => {
-  console.error(`not done after ${mostMs / 60_000} minutes`);
+  console.error(`not done after ${maxMs / 60_000} minutes`);
   process.exit(1);
-}, mostMs).unref();
+}, maxMs).unref();
 
 const server = await openPicturedServer();
 // As a visitor's browser: the tracker marks robots.

@@ -3,7 +3,7 @@ import type { Change } from '../tools/weakened.ts';
 
 /** Lets any number of events wait for a commit. */
 export const withoutBoundOnWaiting: readonly Change[] = [
-  { file: 'http/request/admission.ts', from: 'mostHeldBytes = 8 * 1024 * 1024', to: 'mostHeldBytes = Infinity' },
+  { file: 'http/request/admission.ts', from: 'maxHeldBytes = 8 * 1024 * 1024', to: 'maxHeldBytes = Infinity' },
   {
     file: 'store/backpressure.ts',
     from: 'maxWaitingBytes = 8 * 1024 * 1024',
@@ -13,14 +13,14 @@ export const withoutBoundOnWaiting: readonly Change[] = [
 
 /** Lets any number of bytes arrive at once. */
 export const withoutBoundOnArrivals: readonly Change[] = [
-  { file: 'http/request/admission.ts', from: 'createArrivals(mostBytes)', to: 'createArrivals(Infinity)' },
+  { file: 'http/request/admission.ts', from: 'createArrivals(maxBytes)', to: 'createArrivals(Infinity)' },
 ];
 
 /** Unpacks any number of bodies at once, and does not count their unpacked bytes. */
 export const withoutBoundOnUnpacking: readonly Change[] = [
   { file: 'http/request/body.ts', from: 'hold(most - packed.length);', to: '' },
   { file: 'http/request/body.ts', from: 'release(most - bytes.length);', to: '' },
-  { file: 'http/request/body.ts', from: 'mostUnpacking = 2', to: 'mostUnpacking = Infinity' },
+  { file: 'http/request/body.ts', from: 'maxUnpacking = 2', to: 'maxUnpacking = Infinity' },
 ];
 
 /** Accepts connections until no descriptor is left. */
@@ -67,7 +67,7 @@ export const withoutCountingBytes: readonly Change[] = [
 /** Has no budget for requests without a good token, and no bound on pipelined requests. */
 export const withoutBudget: readonly Change[] = [
   { file: 'http/request/input.ts', from: 'Freely) await budget', to: 'Freely && false) await budget', times: 3 },
-  { file: 'http/access/connection-shares.ts', from: 'const mostWaiting = 4', to: 'const mostWaiting = Infinity' },
+  { file: 'http/access/connection-shares.ts', from: 'const maxWaiting = 4', to: 'const maxWaiting = Infinity' },
   { file: 'http/access/refusal-budget.ts', from: 'unproven.take(addressOf(c))', to: '' },
 ];
 

@@ -106,8 +106,8 @@ export const checkpointingOften: readonly Change[] = [
   },
   {
     file: 'store/sqlite/maintenance/write-ahead-log.ts',
-    from: 'mostBytes = 24 * mebibyte',
-    to: 'mostBytes = 3 * mebibyte',
+    from: 'maxBytes = 24 * mebibyte',
+    to: 'maxBytes = 3 * mebibyte',
   },
 ];
 
@@ -120,8 +120,8 @@ export const neverCheckpointing: readonly Change[] = [
   },
   {
     file: 'store/sqlite/maintenance/write-ahead-log.ts',
-    from: 'mostBytes = 24 * mebibyte',
-    to: 'mostBytes = Infinity',
+    from: 'maxBytes = 24 * mebibyte',
+    to: 'maxBytes = Infinity',
   },
 ];
 

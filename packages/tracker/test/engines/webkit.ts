@@ -11,7 +11,7 @@ import { launchInspected, miniBrowserPath } from './webkit-inspected.ts';
 
 const driverPath = '/usr/bin/WebKitWebDriver';
 /** How many tabs in a row may be lost before the driver counts as broken. */
-const mostTabsLost = 3;
+const maxTabsLost = 3;
 
 /** By WebDriver's code points (section 17.4.2, Keyboard Actions). */
 const codes: Readonly<Record<Key, string>> = {
@@ -102,7 +102,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
         // A page may make every script fail. That is an answer.
         const answer = await tab.run(() => true).catch((error) => error);
         if (!(answer instanceof NoAnswer)) return tab;
-        if (nth === mostTabsLost) throw answer;
+        if (nth === maxTabsLost) throw answer;
         console.error(`WebKitWebDriver has lost a tab: ${url} is opened again`);
         await answeredInTime('the closing of a tab', tab.close()).catch(() => {});
       }

@@ -23,7 +23,7 @@ import {
   titleOfGroups,
 } from './group-table.tsx';
 import { StepTable } from './step-table.tsx';
-import { fewestSteps, mostSteps, Steps } from './steps.tsx';
+import { fewestSteps, maxSteps, Steps } from './steps.tsx';
 import { chosenNumber, NumberLink, Who } from './who.tsx';
 
 /** The most that the API gives. */
@@ -36,7 +36,7 @@ const units = { person: 'Person', session: 'Session' } as const;
 /** The eventIDs of the steps in the address. Without two of them: the first events of the catalogue. */
 const stepsIn = (): readonly string[] => {
   const steps = (query.value.get('steps') ?? '').split(',').filter((id) => /^\d{1,9}$/.test(id));
-  if (steps.length >= fewestSteps) return steps.slice(0, mostSteps);
+  if (steps.length >= fewestSteps) return steps.slice(0, maxSteps);
   const [first, second = first] = (account.value?.event ?? []).flatMap(({ eventID, mergedInto }) =>
     mergedInto === undefined ? String(eventID) : [],
   );

@@ -4,7 +4,7 @@ import { nameOf } from '../../reading/account.ts';
 import { EventChoice } from './choices.tsx';
 
 export const fewestSteps = 2;
-export const mostSteps = 8;
+export const maxSteps = 8;
 
 interface StepsProps {
   /** Their eventIDs. */
@@ -62,7 +62,7 @@ export const Steps = ({ steps, change }: StepsProps) => {
           </li>
         ))}
       </ol>
-      {steps.length < mostSteps && (
+      {steps.length < maxSteps && (
         <button type="button" onClick={() => changeAndGo([...steps, steps.at(-1) as string], steps.length)}>
           Add a step
         </button>

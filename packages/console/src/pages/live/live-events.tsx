@@ -13,7 +13,7 @@ import { SaveFile } from '../../parts/save-csv.tsx';
 import { Empty, Problem, Skeleton } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 
-const mostShown = 100;
+const maxShown = 100;
 /** Events of so long are shown together: a busy site has hundreds a second. */
 const gatherMs = 250;
 
@@ -41,7 +41,7 @@ const useStream = (isPaused: boolean) => {
       }
       for await (const event of api.streamEvents({ cursor: from }, { signal })) {
         gathered.unshift(event);
-        gathered.length = Math.min(gathered.length, mostShown);
+        gathered.length = Math.min(gathered.length, maxShown);
         timer ??= setTimeout(showGathered, gatherMs);
         setCursor(event.cursor);
       }
@@ -52,7 +52,7 @@ const useStream = (isPaused: boolean) => {
       timer = undefined;
       const fresh = gathered.splice(0);
       const known = new Set(fresh.map(({ eventUUID }) => eventUUID));
-      setEvents((before) => [...fresh, ...before.filter(({ eventUUID }) => !known.has(eventUUID))].slice(0, mostShown));
+      setEvents((before) => [...fresh, ...before.filter(({ eventUUID }) => !known.has(eventUUID))].slice(0, maxShown));
     };
     follow().catch((error) => signal.aborted || setProblem(messageOf(error)));
     return () => {

@@ -10,12 +10,12 @@ export const sessionsInWords = (sessions: number, isOwnAmongThem: boolean): stri
     : 'A session of the console was started with it and ends too.';
 };
 
-const mostNames = 6;
+const maxNames = 6;
 
 /** At most six names, and how many further ones there are. */
 export const namesInWords = (names: readonly string[]): string => {
-  const further = names.length - mostNames;
-  const shown = names.slice(0, mostNames).join(', ');
+  const further = names.length - maxNames;
+  const shown = names.slice(0, maxNames).join(', ');
   return further > 0 ? `${shown} and ${further} more` : shown;
 };
 

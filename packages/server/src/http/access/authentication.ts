@@ -52,7 +52,7 @@ const goodKey = 'a good token';
 /** Whether a request's token has been looked up and is good. */
 export const isProven = (c: Context): boolean => c.get(goodKey) === true;
 
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 
 interface AuthenticationOptions {
   readonly store: Pick<Store, 'findAccess' | 'wasMade' | 'onCommit'>;
@@ -85,7 +85,7 @@ export const createAuthentication = ({
   noteGood = () => {},
   now = Date.now,
 }: AuthenticationOptions) => {
-  const good = new BoundedMap<string, true>(mostRemembered);
+  const good = new BoundedMap<string, true>(maxCached);
   const foundThisTurn = new Map<string, Access>();
   const forgetFound = () => foundThisTurn.clear();
   store.onCommit(forgetFound);

@@ -12,10 +12,10 @@ afterEach(() => {
 
 const open = async ({
   trustProxy = [] as string[],
-  mostOfAnAddress = 1_000,
+  maxPerAddress = 1_000,
   listener = (() => {}) as RequestListener,
 }) => {
-  const shares = createConnectionShares(trustProxy, mostOfAnAddress);
+  const shares = createConnectionShares(trustProxy, maxPerAddress);
   const server = createServer(
     shares.withoutQueues((incoming, outgoing) => {
       if (incoming.url === '/good') shares.vouch(incoming.socket);
@@ -67,7 +67,7 @@ describe('connections of one address', () => {
   });
 
   it('are refused beyond its share of all', async () => {
-    const join = await open({ mostOfAnAddress: 3, listener: answerOK });
+    const join = await open({ maxPerAddress: 3, listener: answerOK });
     const clients: Awaited<ReturnType<typeof join>>[] = [];
     for (let nth = 0; nth < 3; nth += 1) clients.push(await join(get('/good')));
     const refused = await join('');
@@ -76,7 +76,7 @@ describe('connections of one address', () => {
   });
 
   it('are as many as a trusted proxy likes', async () => {
-    const join = await open({ mostOfAnAddress: 3, trustProxy: ['127.0.0.0/8'], listener: answerOK });
+    const join = await open({ maxPerAddress: 3, trustProxy: ['127.0.0.0/8'], listener: answerOK });
     const clients: Awaited<ReturnType<typeof join>>[] = [];
     for (let nth = 0; nth < 120; nth += 1) clients.push(await join(get('/')));
     expect(await until(() => clients.every(({ received }) => received !== ''))).toBe(true);

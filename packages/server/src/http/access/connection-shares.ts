@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { bare, createIsIn, createNetworkHash, networkOf } from './client-address.ts';
 
 /** Connections of an address over which no good token has arrived. Beyond these the oldest is closed. */
-const mostStrangers = 100;
+const maxStrangers = 100;
 
 /** Requests that wait for another's response on their connection (pipelining, RFC 9112 section 9.3.2). Browsers send none. */
-const mostWaiting = 4;
+const maxWaiting = 4;
 
 interface Share {
   /** The number of connections of an address. */
@@ -22,8 +22,8 @@ const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null
   socket.destroy();
 };
 
-/** One address may hold `mostOfAnAddress` connections. */
-export const createConnectionShares = (trustProxy: readonly string[], mostOfAnAddress: number) => {
+/** One address may hold `maxPerAddress` connections. */
+export const createConnectionShares = (trustProxy: readonly string[], maxPerAddress: number) => {
   const isTrusted = createIsIn(trustProxy);
   const hashOf = createNetworkHash();
   const byAddress = new Map<string, Share>();
@@ -41,13 +41,13 @@ export const createConnectionShares = (trustProxy: readonly string[], mostOfAnAd
         if (isTrusted(connected)) return;
         const address = hashOf(networkOf(connected));
         const held = byAddress.get(address) ?? { count: 0, strangers: new Set() };
-        if (held.count >= mostOfAnAddress) return void socket.destroy();
+        if (held.count >= maxPerAddress) return void socket.destroy();
         byAddress.set(address, held);
         holding.set(socket, held);
         held.count += 1;
         held.strangers.add(socket);
         const [oldest] = held.strangers;
-        if (held.strangers.size > mostStrangers && oldest !== undefined) {
+        if (held.strangers.size > maxStrangers && oldest !== undefined) {
           held.strangers.delete(oldest);
           oldest.destroy();
         }
@@ -66,7 +66,7 @@ export const createConnectionShares = (trustProxy: readonly string[], mostOfAnAd
         if (outgoing.socket === null) {
           const { socket } = incoming;
           const others = waiting.get(socket) ?? 0;
-          if (others >= mostWaiting) return cutOff(socket);
+          if (others >= maxWaiting) return cutOff(socket);
           waiting.set(socket, others + 1);
           outgoing.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
         }

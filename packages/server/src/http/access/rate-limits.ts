@@ -59,7 +59,7 @@ export const giveBackAll = (costs: Costs): void => {
   for (const [limit, key, cost] of costs) limit.giveBack(key, cost);
 };
 
-const mostKeys = 100_000;
+const maxKeys = 100_000;
 
 /**
  * The generic cell rate algorithm (ITU-T I.371, annex A): stores one number for each key, the time at which its cost so far will be
@@ -73,7 +73,7 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
   const paidOffAt = new Map<string, number>();
 
   const makeRoom = (now: number) => {
-    const most = mostKeys * 0.9;
+    const most = maxKeys * 0.9;
     for (const [key, time] of paidOffAt) if (time <= now) paidOffAt.delete(key);
     for (const until of [now + depthMilliseconds / 2, Infinity]) {
       for (const [key, time] of paidOffAt) {
@@ -102,7 +102,7 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
     take: (key, cost = 1) => {
       const now = clock();
       const time = pass(key, cost, now);
-      if (paidOffAt.size >= mostKeys && !paidOffAt.has(key)) makeRoom(now);
+      if (paidOffAt.size >= maxKeys && !paidOffAt.has(key)) makeRoom(now);
       paidOffAt.set(key, time);
     },
     giveBack: (key, cost = 1) => {

@@ -17,7 +17,7 @@ import { createRateLimit, type Rate } from './rate-limits.ts';
 
 const heldMilliseconds = 1_000;
 /** Delayed responses, each of which takes memory. Beyond these, responses are sent at once. */
-const mostHeld = 1_000;
+const maxHeld = 1_000;
 
 interface RefusalBudgetOptions {
   readonly findGood: FindGood;
@@ -52,7 +52,7 @@ export const createRefusalBudget = ({
 
   const hold = async (c: Context) => {
     const connected = connectedAddress(c);
-    if (connected === '' || held >= mostHeld || isStopping() || isTrusted(connected) || isForwarded(c)) return;
+    if (connected === '' || held >= maxHeld || isStopping() || isTrusted(connected) || isForwarded(c)) return;
     held += 1;
     await wait(heldMilliseconds);
     held -= 1;

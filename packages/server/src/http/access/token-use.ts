@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts';
 const hourMs = 3_600_000;
 /** Uses noted within this time are written together. */
 const gatherMs = 30_000;
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 /** A stopping server waits this long for its last write. */
 const finishMs = 500;
 
@@ -18,7 +18,7 @@ export interface TokenUse {
 
 /** `now` is the time of day, in milliseconds since 1970. */
 export const createTokenUse = (store: Pick<Store, 'noteTokenUses'>, now: () => number): TokenUse => {
-  const noted = new BoundedMap<number, number>(mostRemembered);
+  const noted = new BoundedMap<number, number>(maxCached);
   let waiting: [token: number, hour: number][] = [];
 
   const write = async () => {

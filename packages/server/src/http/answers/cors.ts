@@ -12,8 +12,8 @@ const maxAgeSeconds = 86_400;
 /** The request headers that the service reads itself. */
 const ownHeaders = ['Authorization', 'Content-Encoding', 'Content-Type'];
 
-const mostAskedLength = 1_024;
-const mostAsked = 32;
+const maxRequestedLength = 1_024;
+const maxRequested = 32;
 /** Whether a text is a header's name (RFC 9110, section 5.6.2). */
 const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name);
 
@@ -23,10 +23,10 @@ const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name);
  * of the console is never allowed: it lets a request use a session.
  */
 const allowedHeaders = (asked: string): string => {
-  if (asked === '' || asked.length > mostAskedLength) return ownHeaders.join(', ');
+  if (asked === '' || asked.length > maxRequestedLength) return ownHeaders.join(', ');
   const known = new Set([...ownHeaders.map((name) => name.toLowerCase()), consoleHeader]);
   const names = asked.split(',').map((name) => name.trim());
-  const isUsable = names.length <= mostAsked && names.every(isHeaderName);
+  const isUsable = names.length <= maxRequested && names.every(isHeaderName);
   const others = isUsable ? names.filter((name) => !known.has(name.toLowerCase())) : [];
   return [...ownHeaders, ...new Set(others)].join(', ');
 };

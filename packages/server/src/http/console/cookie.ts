@@ -12,7 +12,7 @@ export const sessionPrefix = 'session_';
 export const sessionSeconds = 12 * 60 * 60;
 
 /** The most sessions in a cookie: accounts between which one may switch. */
-export const mostInCookie = 5;
+export const maxInCookie = 5;
 
 /** `__Host-`: only this host can have set it, over HTTPS (RFC 6265bis, 4.1.3.2). */
 const secureName = '__Host-firsthand';
@@ -39,7 +39,7 @@ export const newSessionText = (tokenID: string): string => `${sessionPrefix}${to
 const textForm = /^session_([\w-]{1,32})\.[\w-]{32}$/;
 const nameIn = (text: string): string | undefined => textForm.exec(text)?.[1];
 const separator = '~';
-const longestValue = mostInCookie * 128;
+const longestValue = maxInCookie * 128;
 
 /** Names the session that a page of the console was loaded with; `1` before it knows. */
 export const consoleHeader = 'x-firsthand-console';
@@ -100,6 +100,6 @@ export const sessionCookie = (
   if (!URL.canParse(origin)) return undefined;
   const url = new URL(origin);
   if (origin !== consoleOrigin && !isLoopbackName(url.hostname)) return undefined;
-  const value = texts.slice(0, mostInCookie).join(separator);
+  const value = texts.slice(0, maxInCookie).join(separator);
   return cookieOf(url).header(value, value === '' ? 0 : sessionSeconds);
 };

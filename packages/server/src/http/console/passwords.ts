@@ -6,9 +6,9 @@ import { isEasyToGuess } from './guessing.ts';
 
 /** NIST SP 800-63B-4 section 3.1.1.2: at least 15 characters for a password that is the only factor. No rules of composition. */
 const leastCharacters = 15;
-const mostCharacters = 256;
+const maxCharacters = 256;
 /** A character has at most so many UTF-16 code units in any normal form (UAX #15, table 8). */
-const mostUnits = mostCharacters * 4;
+const maxUnits = maxCharacters * 4;
 /** Fewer different ones are a pattern rather than a password. */
 const leastDifferent = 5;
 
@@ -17,9 +17,9 @@ const canonical = (password: string): string => password.normalize('NFC');
 
 /** The characters that count; undefined if there are too many. */
 const charactersOf = (password: string): readonly string[] | undefined => {
-  if (password.length > mostUnits) return undefined;
+  if (password.length > maxUnits) return undefined;
   const characters = [...canonical(password)];
-  return characters.length > mostCharacters ? undefined : characters;
+  return characters.length > maxCharacters ? undefined : characters;
 };
 
 /** What others know of the owner of a password. */
@@ -42,7 +42,7 @@ const problemOf = async (password: string, { emailaddress, memberName }: Known):
 const refused = (problem: string, field = 'password'): Refusal =>
   new Refusal('invalid_field', { field, message: `\`${field}\` ${problem}` });
 
-const tooLong = `must have at most ${mostCharacters} characters`;
+const tooLong = `must have at most ${maxCharacters} characters`;
 
 /** Throws a Refusal for a password that is too long to be hashed. */
 export const checkLength = (password: string, field?: string): void => {

@@ -11,7 +11,7 @@ import type { Admit } from '../request/admission.ts';
 import { type Given, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
-import { isFromConsole, isOfPage, mostInCookie, sessionCookie } from './cookie.ts';
+import { isFromConsole, isOfPage, maxInCookie, sessionCookie } from './cookie.ts';
 import type { Invitations } from './invitations.ts';
 import type { MemberPasswords } from './member-passwords.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
@@ -110,7 +110,7 @@ export const createConsoleAnswers = ({
     const [refused] = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
     if (begun.length === 0) throw refused;
     const isReplaced = ({ access }: OpenSession) => begun.some(({ account }) => account === access.account);
-    const kept = before.filter((session) => !isReplaced(session)).slice(0, Math.max(0, mostInCookie - begun.length));
+    const kept = before.filter((session) => !isReplaced(session)).slice(0, Math.max(0, maxInCookie - begun.length));
     for (const session of before) if (!kept.includes(session)) await sessions.end(session);
     const [session] = await sessions.show(begun.slice(0, 1));
     const texts = [...begun, ...kept].map(({ text }) => text);

@@ -9,7 +9,7 @@ import { newSessionText, sessionSeconds, sessionsOf } from './cookie.ts';
 import type { Owner } from './sign-in.ts';
 
 /** The most open sessions of a token; one more ends its oldest. */
-const mostSessions = 100;
+const maxSessions = 100;
 
 /** How often each token may sign in: 200 times at once, and 200 a day. */
 export const signInRate = { perSecond: 200 / 86_400, burst: 200 };
@@ -44,7 +44,7 @@ export const createSessions = ({ store, signIns, now }: Surroundings) => {
   /** Revokes the oldest sessions of a token that has as many as it may. */
   const endOldest = async (tokens: readonly ListedToken[], { account, token: by, tokenID }: Owner, time: number) => {
     const open = tokens.filter((token) => token.session && token.createdBy === tokenID && isLive(token, time));
-    for (const oldest of open.slice(0, Math.max(0, open.length - mostSessions + 1)))
+    for (const oldest of open.slice(0, Math.max(0, open.length - maxSessions + 1)))
       await store.revokeToken({ account, tokenID: oldest.tokenID, by, time });
   };
 

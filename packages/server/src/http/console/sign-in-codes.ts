@@ -3,7 +3,7 @@ import { nanoid } from 'nanoid';
 import { hashToken } from '../../ingest/token.ts';
 
 const validMilliseconds = 10 * 60_000;
-const mostCodes = 100;
+const maxCodes = 100;
 
 /** `clock` is monotonic, in milliseconds. */
 export const createSignInCodes = (clock = () => performance.now()) => {
@@ -13,7 +13,7 @@ export const createSignInCodes = (clock = () => performance.now()) => {
     issue(account: number): string {
       const code = nanoid(24);
       const [oldest] = codes.keys();
-      if (codes.size >= mostCodes && oldest !== undefined) codes.delete(oldest);
+      if (codes.size >= maxCodes && oldest !== undefined) codes.delete(oldest);
       codes.set(hashToken(code), { account, until: clock() + validMilliseconds });
       return code;
     },

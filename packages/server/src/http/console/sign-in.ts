@@ -6,7 +6,7 @@ import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 import { bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
-import { mostInCookie, sessionPrefix } from './cookie.ts';
+import { maxInCookie, sessionPrefix } from './cookie.ts';
 import { type Fields, neededText, textIn } from './given-fields.ts';
 import type { MemberPasswords } from './member-passwords.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
@@ -74,7 +74,7 @@ export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswor
     await memberPasswords.noteNetwork(c, emailaddress as string, memberIDs);
     // A browser has no room for more sessions.
     return matches
-      .slice(0, mostInCookie)
+      .slice(0, maxInCookie)
       .map(({ kind, account, token, tokenID, password: hash }) => ({ kind, account, token, tokenID, password: hash }));
   };
 

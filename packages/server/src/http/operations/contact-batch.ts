@@ -19,7 +19,7 @@ interface Entry {
 }
 
 /** The contacts that are given to the store at once, so that they share commits. */
-const mostAtOnce = 50;
+const maxConcurrent = 50;
 
 const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Problem => {
   const checked = check(batchContact, entry, at);
@@ -57,7 +57,7 @@ function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
   for (const entry of entries) {
     const { checked } = entry;
     const names = isContact(checked) ? namesOf(checked) : [];
-    if (run.length === mostAtOnce || names.some((name) => named.has(name))) {
+    if (run.length === maxConcurrent || names.some((name) => named.has(name))) {
       yield run;
       run = [];
       named.clear();

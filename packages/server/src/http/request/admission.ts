@@ -8,7 +8,7 @@ import { bindingsOf } from '../access/client-address.ts';
 import { type Arrive, type BodySource, discardBody } from './body.ts';
 
 /** The total size of the bodies between their arrival and their response. Each takes several times its size once parsed. */
-const mostHeldBytes = 8 * 1024 * 1024;
+const maxHeldBytes = 8 * 1024 * 1024;
 
 /** The memory that each arriving chunk takes besides its bytes. */
 const bytesPerPiece = 1_024;
@@ -51,15 +51,15 @@ export type Admit = (c: Context, answer: (source: BodySource) => Promise<Respons
  * A body counts once it has arrived whole, so that one that is only announced, or is sent slowly, takes no room from others.
  * Arriving bodies have their own bound.
  */
-export const createAdmission = (mostBytes = mostHeldBytes): Admit => {
+export const createAdmission = (maxBytes = maxHeldBytes): Admit => {
   let heldBytes = 0;
-  const arrive = createArrivals(mostBytes);
+  const arrive = createArrivals(maxBytes);
   return async (c, answer) => {
     const announced = Number(c.req.raw.headers.get('content-length') ?? 0);
     const { incoming } = bindingsOf(c);
     let mine = 0;
     const hold = (bytes: number) => {
-      if (heldBytes + bytes > mostBytes) throw full();
+      if (heldBytes + bytes > maxBytes) throw full();
       heldBytes += bytes;
       mine += bytes;
     };
@@ -69,7 +69,7 @@ export const createAdmission = (mostBytes = mostHeldBytes): Admit => {
     };
     try {
       // A body larger than the whole bound is refused by the route.
-      if (announced <= mostBytes && heldBytes + announced > mostBytes) throw full();
+      if (announced <= maxBytes && heldBytes + announced > maxBytes) throw full();
       return await answer({ incoming, arrive, hold, release });
     } catch (error) {
       if (error instanceof Refusal && error.code === 'not_kept' && incoming) await discardBody(incoming);

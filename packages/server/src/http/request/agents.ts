@@ -20,7 +20,7 @@ const userAgentLength = 512;
 const brandsLength = 256;
 const shortLength = 32;
 
-const mostAgents = 1_000;
+const maxAgents = 1_000;
 
 /** The values that labels may have. The library takes the name of an unknown browser from the User-Agent: any text. */
 const browsers: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
@@ -101,7 +101,7 @@ const cut = (value: string | string[] | undefined, length: number): string => St
  * request without a User-Agent has no labels.
  */
 export const createAgents = (recognizeOne = recognize): ((headers: SentHeaders) => Agent) => {
-  const known = new BoundedMap<string, Agent>(mostAgents);
+  const known = new BoundedMap<string, Agent>(maxAgents);
   return (headers) => {
     const userAgent = cut(headers['user-agent'], userAgentLength);
     if (userAgent === '') return nobody;

@@ -16,13 +16,13 @@ const smallBytes = 16 * 1024;
 const unzip = promisify(gunzip);
 
 /** Bodies that are decompressed at once: the cores of a small machine. The others wait, compressed. */
-const mostUnpacking = 2;
+const maxUnpacking = 2;
 let unpacking = 0;
 const waitingToUnpack: (() => void)[] = [];
 
-/** Runs `work` once fewer than `mostUnpacking` others run. */
+/** Runs `work` once fewer than `maxUnpacking` others run. */
 const inTurn = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-  if (unpacking >= mostUnpacking) await new Promise<void>((resolve) => waitingToUnpack.push(resolve));
+  if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waitingToUnpack.push(resolve));
   else unpacking += 1;
   try {
     return await work();

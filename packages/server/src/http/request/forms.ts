@@ -4,10 +4,10 @@ import { scrub } from '../../logging/scrub.ts';
 import { Refusal } from '../../shared/refusal.ts';
 
 /** Far more than any operation has. */
-const mostFields = 1_000;
+const maxFields = 1_000;
 
 const tooMany = (where: string) =>
-  new Refusal('invalid_encoding', { message: `the ${where} holds more than ${mostFields} fields` });
+  new Refusal('invalid_encoding', { message: `the ${where} holds more than ${maxFields} fields` });
 
 /** The start of each boundary between fields, so that its occurrences are an upper bound for the number of fields. */
 const lineOfDashes = '\r\n--';
@@ -23,8 +23,8 @@ const decode = (text: string): string => {
  */
 export const parseFields = (text: string, where: string): Record<string, unknown> => {
   const fields: [string, string][] = [];
-  const pairs = text.split('&', mostFields + 1);
-  if (pairs.length > mostFields) throw tooMany(where);
+  const pairs = text.split('&', maxFields + 1);
+  if (pairs.length > maxFields) throw tooMany(where);
   try {
     for (const pair of pairs) {
       if (pair === '') continue;
@@ -45,7 +45,7 @@ export const parseMultipart = async (
   contentType: string,
 ): Promise<Record<string, unknown>> => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-  if (text.split(lineOfDashes, mostFields + 2).length > mostFields + 1) throw tooMany('form');
+  if (text.split(lineOfDashes, maxFields + 2).length > maxFields + 1) throw tooMany('form');
   const form = await new Response(bytes, { headers: { 'Content-Type': contentType } }).formData().catch((cause) => {
     throw new Refusal('invalid_encoding', { message: 'the body is not the form that Content-Type says', cause });
   });

@@ -3,7 +3,7 @@
  * nested attributes that don't fit the limits.
  */
 import { findDropped } from '@firsthand/contract/attributes';
-import { createFindUnknown, isRecord, mostIgnored } from '@firsthand/contract/checking';
+import { createFindUnknown, isRecord, maxIgnored } from '@firsthand/contract/checking';
 import { isLabelID } from '@firsthand/contract/labels';
 import type { Operation } from '@firsthand/contract/operations';
 import type { Given } from './input.ts';
@@ -12,7 +12,7 @@ import type { Given } from './input.ts';
 const findLabels = ({ eventAttrArray }: Readonly<Record<string, unknown>>, at: string, found: string[]): void => {
   if (!Array.isArray(eventAttrArray)) return;
   for (const [index, attribute] of eventAttrArray.entries()) {
-    if (found.length >= mostIgnored) return;
+    if (found.length >= maxIgnored) return;
     const isLabel = isRecord(attribute) && typeof attribute.attrID === 'string' && isLabelID(attribute.attrID);
     if (isLabel) found.push(`${at}eventAttrArray[${index}]`);
   }
@@ -22,7 +22,7 @@ const findLabels = ({ eventAttrArray }: Readonly<Record<string, unknown>>, at: s
 const findDroppedIn = (fields: Given, at: string, found: string[]): void => {
   for (const name of ['eventAttrArray', 'contactAttr']) {
     if (fields[name] === undefined) continue;
-    const dropped = findDropped(fields[name]).slice(0, mostIgnored - found.length);
+    const dropped = findDropped(fields[name]).slice(0, maxIgnored - found.length);
     found.push(...dropped.map((attrID) => `${at}${name}.${attrID}`));
   }
 };

@@ -1,6 +1,6 @@
 /** Reads a request's fields, however they are sent, as one object. Only encoding and size are checked here. */
 import { isRecord } from '@firsthand/contract/checking';
-import { mostDepth, parseJSON, TooDeep } from '@firsthand/contract/json';
+import { maxDepth, parseJSON, TooDeep } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../shared/refusal.ts';
 import { type BodySource, readBody } from './body.ts';
@@ -28,7 +28,7 @@ const parse = (text: string): unknown => {
     return parseJSON(text);
   } catch (cause) {
     const message =
-      cause instanceof TooDeep ? `the body is nested more than ${mostDepth} levels deep` : 'the body is not JSON';
+      cause instanceof TooDeep ? `the body is nested more than ${maxDepth} levels deep` : 'the body is not JSON';
     throw new Refusal('invalid_json', { message, cause });
   }
 };
@@ -83,8 +83,8 @@ const parseQuery = (url: string): Given => {
 /** Decides whether a body may be read or decompressed, and whether a body or a URL may be parsed. Each function rejects if not. */
 export interface Budget {
   mayRead(bytes: number, query: Given): Promise<void>;
-  /** As MayUnpack; `mostBytes` bounds the result. */
-  mayUnpack(packed: Uint8Array, mostBytes: number, query: Given): Promise<() => void>;
+  /** As MayUnpack; `maxBytes` bounds the result. */
+  mayUnpack(packed: Uint8Array, maxBytes: number, query: Given): Promise<() => void>;
   mayParse(text: Uint8Array, query: Given): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export interface Budget {
  */
 export const readInput = async (
   request: Request,
-  mostBytes: number,
+  maxBytes: number,
   source: BodySource,
   budget: Budget,
 ): Promise<Given> => {
@@ -102,10 +102,10 @@ export const readInput = async (
   if (url.length > parsedFreely) await budget.mayParse(Buffer.from(url), {});
   const query = parseQuery(url);
   if (request.method !== 'POST') return query;
-  const announced = Number(request.headers.get('content-length') ?? mostBytes);
+  const announced = Number(request.headers.get('content-length') ?? maxBytes);
   if (announced > readFreely) await budget.mayRead(announced, query);
-  const mayUnpack = (packed: Uint8Array) => budget.mayUnpack(packed, mostBytes, query);
-  const bytes = await readBody(request, mostBytes, source, mayUnpack);
+  const mayUnpack = (packed: Uint8Array) => budget.mayUnpack(packed, maxBytes, query);
+  const bytes = await readBody(request, maxBytes, source, mayUnpack);
   if (bytes.length === 0) return query;
   if (bytes.length > parsedFreely) await budget.mayParse(bytes, query);
   try {

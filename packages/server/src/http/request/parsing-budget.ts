@@ -42,14 +42,14 @@ export const createParsingBudget = (findGood: FindGood, addressOf: AddressOf, ra
         throw error;
       }
     },
-    async mayUnpack(packed, mostBytes, query) {
+    async mayUnpack(packed, maxBytes, query) {
       // With a token outside of the body, its beginning need not be unpacked.
       const access = (await findGood(c, query)) ?? (await findGood(c, query, await unpackBeginning(packed)));
       if (access !== undefined && access.kind !== 'browser') return () => {};
       const limit = access === undefined ? unproven : ofBrowsers;
       const address = addressOf(c);
-      limit.take(address, mostBytes);
-      return () => limit.giveBack(address, mostBytes);
+      limit.take(address, maxBytes);
+      return () => limit.giveBack(address, maxBytes);
     },
     async mayParse(text, query) {
       const access = await findGood(c, query, text);

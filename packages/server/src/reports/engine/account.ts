@@ -18,7 +18,7 @@ import { integers, list, name, or, type SQL, sql } from './sql.ts';
 import { run } from './statements.ts';
 
 /** The tail is written to a file when it takes more than this part of the memory. */
-const mostOfMemory = 0.25;
+const maxMemoryShare = 0.25;
 /** A tail that is a smaller part of a full file is read from the store again rather than written when the process ends. */
 const worthAFile = 0.01;
 
@@ -227,7 +227,7 @@ export const openAccount = async (
       tail.events += fed.count;
       await work((connection) => erasures.beginAt(connection, fed.firstSequence, allRows(['sequence', 'eventTime'])));
       through = fed.through;
-      if (tail.events >= eventsOfFile || tail.bytes >= mostOfMemory * memoryBytes) await flush();
+      if (tail.events >= eventsOfFile || tail.bytes >= maxMemoryShare * memoryBytes) await flush();
     },
     async applyOwners(fed: FedOwners): Promise<void> {
       await work(async (connection) => {

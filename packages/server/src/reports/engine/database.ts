@@ -7,9 +7,9 @@ import type { EngineSettings } from '../messages.ts';
 
 /** What does not fit in memory, below the folder of reports. Its files are of no use to a later process. */
 export const spillFolder = 'spill';
-const mostSpilledBytes = 8 * 2 ** 30;
+const maxSpilledBytes = 8 * 2 ** 30;
 /** The rest of the free space is left to the database. */
-const mostOfFreeSpace = 0.5;
+const maxFreeSpaceShare = 0.5;
 
 /** The file that the one process that writes the folder holds a lock on. */
 const lockFile = 'lock';
@@ -36,7 +36,7 @@ const lock = async (connection: DuckDBConnection, folder: string): Promise<void>
 
 const bytesToSpill = (folder: string): number => {
   const { bavail, bsize } = statfsSync(folder);
-  return Math.min(mostSpilledBytes, mostOfFreeSpace * bavail * bsize);
+  return Math.min(maxSpilledBytes, maxFreeSpaceShare * bavail * bsize);
 };
 
 /** The process's current folder is the settings' folder: all other SQL names files relative to it. */

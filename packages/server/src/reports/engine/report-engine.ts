@@ -32,7 +32,7 @@ const answer = (connection: DuckDBConnection, source: Source, question: Question
 };
 
 /** More accounts than these are closed, the longest unused first, once nobody has needed them for some time. */
-const mostOpen = 4;
+const maxOpen = 4;
 const unusedMilliseconds = 30_000;
 
 /** An order was for an account that is not open. */
@@ -82,7 +82,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
     await close(account);
   };
   const closeUnused = (): void => {
-    const unused = [...accounts.keys()].slice(0, Math.max(0, accounts.size - mostOpen));
+    const unused = [...accounts.keys()].slice(0, Math.max(0, accounts.size - maxOpen));
     for (const account of unused) {
       if (Date.now() - (lastUsed.get(account) ?? 0) > unusedMilliseconds)
         inTurn(account, () => saveAndClose(account)).catch(() => {});

@@ -3,7 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import type { ClaimDetail, ContactDetail, FoundContact, LinkDetail, MergeDetail } from '../store.ts';
 
 /** The length of the JSON of the claims or contacts on one page, in UTF-16 code units; a single one may take 200 KB or more. */
-const mostCharacters = 1024 * 1024;
+const maxCharacters = 1024 * 1024;
 
 /** The part of a list that a driver reads for one page: one entry more than fits, if there is one. */
 export interface Listing<Item> {
@@ -16,11 +16,11 @@ export interface Listing<Item> {
 export const claimsToRead = limits.claimsPerPage + 1;
 export const linksToRead = limits.linksPerPage + 1;
 
-const cut = <Item>(entries: Listing<Item>['entries'], most: number, mostLength: number) => {
+const cut = <Item>(entries: Listing<Item>['entries'], most: number, maxLength: number) => {
   let characters = 0;
   const end = entries.findIndex(([, item], nth) => {
-    if (mostLength < Infinity) characters += JSON.stringify(item).length;
-    return nth >= most || (nth > 0 && characters > mostLength);
+    if (maxLength < Infinity) characters += JSON.stringify(item).length;
+    return nth >= most || (nth > 0 && characters > maxLength);
   });
   const page = end < 0 ? entries : entries.slice(0, end);
   return { items: page.map(([, item]) => item), next: end < 0 ? null : (page.at(-1)?.[0] as number) };
@@ -33,7 +33,7 @@ export const tellLists = (lists: {
   /** Oldest first. */
   readonly merges: readonly MergeDetail[] | undefined;
 }): Partial<ContactDetail> => {
-  const claims = lists.claims && cut(lists.claims.entries, limits.claimsPerPage, mostCharacters);
+  const claims = lists.claims && cut(lists.claims.entries, limits.claimsPerPage, maxCharacters);
   const links = lists.links && cut(lists.links.entries, limits.linksPerPage, Infinity);
   const { merges } = lists;
   if (!claims && !links && !merges) return {};
@@ -51,7 +51,7 @@ export const createFoundPage = (limit: number) => {
   let characters = 0;
   return {
     contacts,
-    isFull: (): boolean => contacts.length >= limit || characters >= mostCharacters,
+    isFull: (): boolean => contacts.length >= limit || characters >= maxCharacters,
     add(contact: FoundContact): void {
       contacts.push(contact);
       characters += JSON.stringify(contact).length;

@@ -16,17 +16,17 @@ export const neverSeen = 0;
  * Contacts that have changed since they were indexed, of all accounts, that a search reads as they are. Of more, it reads only those of
  * its account, in the order in which they were created, until the page is full.
  */
-export const mostChanged = 2_000;
+export const maxChanged = 2_000;
 /** Contacts among which those that have changed are looked for at once. */
 export const scannedAtOnce = 5_000;
 /** Candidates that are sorted for a page; where more match a filter, the index is read in the order of the pages. */
-export const mostGathered = 10_000;
+export const maxCollected = 10_000;
 /** Candidates after which a page ends that holds a contact. */
-export const mostExamined = 4_000;
+export const maxExamined = 4_000;
 /** The contacts of a step that are read as they are, and the candidates that the first step of a page asks the index about. */
 export const candidatesPerStep = 200;
 /** The most that a later step asks the index about. */
-export const mostCandidates = 1_000;
+export const maxCandidates = 1_000;
 
 /** What the index knows of a contact. */
 export interface Found {
@@ -191,7 +191,7 @@ export const partsOf = (asked: Asked): IndexPart[] => {
 export const needsSizes = (asked: Asked, parts: readonly IndexPart[]): boolean =>
   parts.length > 1 || (parts.length === 1 && (asked.sort === 'seen' || parts[0]?.key === 'seen'));
 
-/** Chooses the source. `sizes` are those of the parts, up to `mostGathered` + 1; none when they don't matter. */
+/** Chooses the source. `sizes` are those of the parts, up to `maxCollected` + 1; none when they don't matter. */
 export const sourceOf = (asked: Asked, parts: readonly IndexPart[], sizes: readonly number[]): Source => {
   const { sort, range } = asked;
   const smallest = Math.min(...sizes);
@@ -199,7 +199,7 @@ export const sourceOf = (asked: Asked, parts: readonly IndexPart[], sizes: reado
   if (rarest !== undefined && sort === 'created' && rarest.terms !== null) {
     return { part: { ...rarest, range }, inOrder: true };
   }
-  if (rarest !== undefined && smallest <= mostGathered) return { part: rarest, inOrder: false };
+  if (rarest !== undefined && smallest <= maxCollected) return { part: rarest, inOrder: false };
   const terms = sort === 'created' ? (asked.terms[0] ?? null) : null;
   return { part: { terms, key: sort, range }, inOrder: true };
 };

@@ -3,11 +3,11 @@ import type { EventQuery } from '../store.ts';
 
 export interface PageBounds {
   /** A page ends after this many events were examined, however few of them match, so that no request takes too long. */
-  readonly mostLooked: number;
+  readonly maxExamined: number;
   /** A page ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
-  readonly mostCharacters: number;
+  readonly maxCharacters: number;
 }
-export const pageBounds: PageBounds = { mostLooked: 200_000, mostCharacters: 4 * 1024 * 1024 };
+export const pageBounds: PageBounds = { maxExamined: 200_000, maxCharacters: 4 * 1024 * 1024 };
 
 /** Returns the sequences that a query may read, after < sequence ≤ through, when `end` is the last that can be read. */
 export const sequencesOf = ({ order, beyond }: EventQuery, end: number): { after: number; through: number } =>

@@ -12,7 +12,7 @@ const hashBytes = 32;
 export const keyBytes = 16;
 
 /** The size of the reused buffer. eventUUIDs and requestUUIDs are far shorter; a longer text gets a buffer of its own. */
-const mostTextBytes = 512;
+const maxTextBytes = 512;
 
 /**
  * The first 16 bytes of HMAC-SHA-256 (RFC 2104), as a latin1 string of 16 characters, which is fast to compare and look up.
@@ -21,11 +21,11 @@ const mostTextBytes = 512;
 const createKeyOf = (secret: Buffer) => {
   const key = secret.length > blockBytes ? hash('sha256', secret, 'buffer') : secret;
   const padded = (pad: number) => Buffer.alloc(blockBytes).map((_, nth) => (key[nth] ?? 0) ^ pad);
-  const inner = Buffer.concat([padded(0x36), Buffer.alloc(mostTextBytes)]);
+  const inner = Buffer.concat([padded(0x36), Buffer.alloc(maxTextBytes)]);
   const outer = Buffer.concat([padded(0x5c), Buffer.alloc(hashBytes)]);
   return (text: string): string => {
     const most = text.length * 3;
-    const block = most > mostTextBytes ? Buffer.concat([inner.subarray(0, blockBytes), Buffer.alloc(most)]) : inner;
+    const block = most > maxTextBytes ? Buffer.concat([inner.subarray(0, blockBytes), Buffer.alloc(most)]) : inner;
     const length = block.write(text, blockBytes, 'utf8');
     outer.write(hash('sha256', block.subarray(0, blockBytes + length), 'binary'), blockBytes, 'binary');
     return hash('sha256', outer, 'binary').slice(0, keyBytes);

@@ -42,4 +42,4 @@ export const decideNewLink = (
 export const sequenceOf = (linkID: string): number => (/^\d{1,15}$/.test(linkID) ? Number(linkID) : -1);
 
 /** The most claims or links that are deleted when one is added. More than one, so that a contact over its limit gets back to it. */
-export const mostGivingWay = 10;
+export const maxGivingWay = 10;

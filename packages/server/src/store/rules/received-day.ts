@@ -6,7 +6,7 @@ import { dayMilliseconds } from '../../shared/time.ts';
 export const daysKept = limits.repeatDays + 2;
 
 /** A stored day that is at most this far ahead of the clock stays until the clock reaches it. */
-const mostAheadDays = 7;
+const maxAheadDays = 7;
 
 export interface DayUnderWay {
   /** The newest day under which something is stored. */
@@ -18,12 +18,12 @@ export interface DayUnderWay {
 const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
 
 /**
- * Returns the day for something that is received at a time. After a clock that was more than `mostAheadDays` ahead was
+ * Returns the day for something that is received at a time. After a clock that was more than `maxAheadDays` ahead was
  * corrected, each new day of the clock adds one day.
  */
 export const dayAt = ({ day, clockDay }: DayUnderWay, receivedTime: number): DayUnderWay => {
   const today = toDay(receivedTime);
-  const isCatchingUp = today <= day && today > clockDay && day - today > mostAheadDays;
+  const isCatchingUp = today <= day && today > clockDay && day - today > maxAheadDays;
   // A clock that is set back by one day at most adds no day when it passes midnight again.
   const isOtherDay = today > clockDay || today < clockDay - 1;
   return { day: isCatchingUp ? day + 1 : Math.max(day, today), clockDay: isOtherDay ? today : clockDay };

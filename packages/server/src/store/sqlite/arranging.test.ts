@@ -154,7 +154,7 @@ const queries: Omit<EventQuery, 'order' | 'limit'>[] = [
 ];
 
 /** Small pages, so that one begins in the middle of a block. */
-const createPager = (db: Connection) => createEventPager(db, { bounds: { mostLooked: 300, mostCharacters: 100 } });
+const createPager = (db: Connection) => createEventPager(db, { bounds: { maxExamined: 300, maxCharacters: 100 } });
 
 /** All pages, each of its own moment. */
 const pagesOf = (getEvents: ReturnType<typeof createPager>, query: Omit<EventQuery, 'limit'>) => {

@@ -238,7 +238,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     ...createAccountReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),
-    getEvents: createEventPager(db, { log, mostBetween: eventsPerSegment }),
+    getEvents: createEventPager(db, { log, maxBetween: eventsPerSegment }),
     ...createCounter(db, log),
     feedEvents: createEventFeed(db, log),
     feedOwners: createOwnerFeed(db),

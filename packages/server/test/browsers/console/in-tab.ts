@@ -4,7 +4,7 @@ import type { Key, Tab } from '../../../../tracker/test/engines/engine.ts';
 import { fill, focusedName, hasFocusMoved, noteFocus, press, textsOf, visibleText } from '../../fixtures/in-page.js';
 
 /** No page has as many controls as that. */
-const mostStops = 200;
+const maxStops = 200;
 
 export const sees = (tab: Tab, text: string | RegExp) => expect.poll(() => tab.run(visibleText)).toMatch(text);
 export const seesNoMore = (tab: Tab, text: string) => expect.poll(() => tab.run(visibleText)).not.toContain(text);
@@ -24,7 +24,7 @@ export const signIn = async (tab: Tab, token: string): Promise<void> => {
 /** Goes on with Tab to the control of this name, unless it has the focus, as often as it takes; the page may still be filling. */
 export const reach = async (tab: Tab, name: string | RegExp): Promise<void> => {
   const stops: string[] = [];
-  for (let nth = 0; nth < mostStops; nth += 1) {
+  for (let nth = 0; nth < maxStops; nth += 1) {
     const stop = String(await tab.run(focusedName));
     if (typeof name === 'string' ? stop === name : name.test(stop)) return;
     stops.push(stop);

@@ -19,7 +19,7 @@ const cuts = times({ quick: 20, full: 300 });
 const moves = times({ quick: 2, full: 30 });
 
 /** How long the partitions of a day may take. */
-const mostTakenMilliseconds = 60_000;
+const maxTakenMilliseconds = 60_000;
 
 const cluster = useOwnCluster();
 
@@ -180,7 +180,7 @@ const whenFree = async (work: () => Promise<unknown>): Promise<void> => {
       await work();
       return;
     } catch (error) {
-      if (!isTaken(error) || performance.now() - began > mostTakenMilliseconds) throw error;
+      if (!isTaken(error) || performance.now() - began > maxTakenMilliseconds) throw error;
       await wait(200);
     }
   }

@@ -13,7 +13,7 @@ import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
 const seconds = times({ quick: 5, full: 60 });
 /** More than the server holds when it has nothing to do. */
-const mostGrowthMegabytes = 512;
+const maxGrowthMegabytes = 512;
 
 let folder: string;
 beforeAll(() => {
@@ -58,9 +58,9 @@ test(`bounds its memory under far more load than it can keep, for ${seconds} s, 
   const found = await press('ours');
   expect(found).toMatchObject({ lost: 0, twice: 0, more: 0, exitCode: 0, withoutRetryAfter: 0, others: [] });
   expect(found.refused).toBeGreaterThan(0);
-  expect(found.megabytes - found.idle).toBeLessThan(mostGrowthMegabytes);
+  expect(found.megabytes - found.idle).toBeLessThan(maxGrowthMegabytes);
   const weakened = await press('weakened', changeServer(folder, 'without-bound', withoutBoundOnWaiting));
-  expect(weakened.refused === 0 || weakened.megabytes - weakened.idle >= mostGrowthMegabytes).toBe(true);
+  expect(weakened.refused === 0 || weakened.megabytes - weakened.idle >= maxGrowthMegabytes).toBe(true);
   report(context, {
     fault: 'back-pressure',
     count: `${seconds} s, 96 clients with batches of 480 kB that do not wait`,

@@ -14,7 +14,7 @@ import { attachStrace } from '../tools/tracing.ts';
 
 const seconds = times({ quick: 8, full: 60 });
 /** All that the process holds, its program included. */
-const mostMegabytes = times({ quick: 400, full: 256 });
+const maxMegabytes = times({ quick: 400, full: 256 });
 
 let folder: string;
 beforeAll(() => {
@@ -59,10 +59,10 @@ test('loses nothing and bounds its memory while each sync takes a second', async
   expect(found).toMatchObject({ lost: 0, withoutRetryAfter: 0, others: [] });
   expect(found.refused).toBeGreaterThan(0);
   expect(found.kept).toBeGreaterThan(0);
-  expect(found.megabytes).toBeLessThan(mostMegabytes);
+  expect(found.megabytes).toBeLessThan(maxMegabytes);
 
   const weakened = await slowDown('weakened', changeServer(folder, 'without-bound', withoutBoundOnWaiting));
-  expect(weakened.refused === 0 || weakened.megabytes >= mostMegabytes).toBe(true);
+  expect(weakened.refused === 0 || weakened.megabytes >= maxMegabytes).toBe(true);
   report(context, {
     fault: 'slow disk',
     count: `${seconds} s with syncs of 1 s, 64 clients with batches of 600 kB`,

@@ -13,7 +13,7 @@ import { createLedger, judge, readDatabase } from '../tools/ledger.ts';
 
 /** What is written in events; their pages and indexes are more. */
 const written = times({ quick: 100, full: 500 }) * 1024 * 1024;
-const mostMebibytes = 64;
+const maxMebibytes = 64;
 const batch = 400;
 const ballast = 2_000;
 
@@ -61,17 +61,17 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
   return { ...verdict, mebibytes, pages, events: ledger.acknowledged.size };
 };
 
-test(`keeps the write-ahead log below ${mostMebibytes} MiB while events are written and read without a pause`, async (context) => {
+test(`keeps the write-ahead log below ${maxMebibytes} MiB while events are written and read without a pause`, async (context) => {
   const found = await writeAndRead('ours', written);
   expect(found).toMatchObject({ lost: 0, twice: 0 });
-  expect(found.mebibytes).toBeLessThanOrEqual(mostMebibytes);
+  expect(found.mebibytes).toBeLessThanOrEqual(maxMebibytes);
   expect(found.pages).toBeGreaterThan(0);
   const weakened = await writeAndRead(
     'weakened',
     100 * 1024 * 1024,
     changeServer(folder, 'changed', neverCheckpointing),
   );
-  expect(weakened.mebibytes).toBeGreaterThan(mostMebibytes);
+  expect(weakened.mebibytes).toBeGreaterThan(maxMebibytes);
   report(context, {
     fault: 'write-ahead log',
     count: `${found.events} events of ${ballast} bytes, ${found.pages} pages read meanwhile`,

@@ -42,7 +42,7 @@ export const openCuttingProxy = async (port: number): Promise<CuttingProxy> => {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     }
-    const mostOf = (way: Cut['of']) => (cut?.of === way ? cut.after : Number.POSITIVE_INFINITY);
+    const maxOf = (way: Cut['of']) => (cut?.of === way ? cut.after : Number.POSITIVE_INFINITY);
     const end = () => {
       client.destroySoon();
       upstream.destroySoon();
@@ -50,8 +50,8 @@ export const openCuttingProxy = async (port: number): Promise<CuttingProxy> => {
     const counting = (way: Cut['of']) => (bytes: number) => {
       seen[way] = Math.max(seen[way], bytes);
     };
-    pass(client, upstream, mostOf('request'), counting('request'), end);
-    pass(upstream, client, mostOf('response'), counting('response'), end);
+    pass(client, upstream, maxOf('request'), counting('request'), end);
+    pass(upstream, client, maxOf('response'), counting('response'), end);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const proxy: CuttingProxy = {

@@ -10,10 +10,10 @@ import { openService, type Service } from '../tools/service.ts';
 
 /** What is quicker than this with the largest input that is let in is no danger, however it grows. */
 const floorMilliseconds = 40;
-const mostGrowth = 2.5;
+const maxGrowth = 2.5;
 /** How often a text is measured, and how often at most while it seems to grow too fast. */
 const leastRounds = 3;
-const mostRounds = 24;
+const maxRounds = 24;
 const measured = times({ quick: 500, full: 1_000_000 });
 
 const repeated = (part: string) => (length: number) =>
@@ -243,11 +243,11 @@ const growthOf = async (send: Send, target: Target, shape: (length: number) => s
   const quarter = shape(Math.floor(target.most / 4));
   let wholeCost = Infinity;
   let quarterCost = Infinity;
-  for (let round = 1; round <= mostRounds; round += 1) {
+  for (let round = 1; round <= maxRounds; round += 1) {
     wholeCost = Math.min(wholeCost, await cost(send, target, whole));
     if (wholeCost < floorMilliseconds) return undefined;
     quarterCost = Math.min(quarterCost, await cost(send, target, quarter));
-    if (round >= leastRounds && wholeCost <= mostGrowth ** 2 * quarterCost) break;
+    if (round >= leastRounds && wholeCost <= maxGrowth ** 2 * quarterCost) break;
   }
   return Math.sqrt(wholeCost / quarterCost);
 };
@@ -286,7 +286,7 @@ test('no field, name, header or path takes time that grows faster than its lengt
     longest = Math.max(longest, performance.now() - began);
     if (growth === undefined) continue;
     greatest = Math.max(greatest, growth);
-    if (growth > mostGrowth) tooFast.push(`${target.name}, ${name}: ${growth.toFixed(1)} times`);
+    if (growth > maxGrowth) tooFast.push(`${target.name}, ${name}: ${growth.toFixed(1)} times`);
   }
   expect(tooFast).toEqual([]);
 
@@ -296,11 +296,11 @@ test('no field, name, header or path takes time that grows faster than its lengt
   });
   const weakened = headerTargets().find(({ name }) => name === 'Accept-Encoding at /tracker.js') as Target;
   const growth = await growthOf(slow, { ...weakened, most: 20_000 }, (length) => `x${'\t'.repeat(length - 2)}y`);
-  expect(growth).toBeGreaterThan(mostGrowth);
+  expect(growth).toBeGreaterThan(maxGrowth);
   report(context, {
     fault: 'growth of patterns',
     count: `${all.length} of ${targets.length} fields, names, headers and paths × ${Object.keys(shapes).length} texts`,
-    result: `0 take more than ${mostGrowth} times as long for twice the length; at most ${greatest.toFixed(1)} times`,
+    result: `0 take more than ${maxGrowth} times as long for twice the length; at most ${greatest.toFixed(1)} times`,
     weakened: `splits a header by white space: ${growth?.toFixed(1)} times`,
   });
 });
@@ -321,7 +321,7 @@ test('the requests that once took the square of their length', async () => {
   ] as const;
   for (const [target, shape] of cases) {
     const growth = await growthOf(send, target, shape as (length: number) => string);
-    expect(growth ?? 0, target.name).toBeLessThan(mostGrowth);
+    expect(growth ?? 0, target.name).toBeLessThan(maxGrowth);
   }
 });
 
@@ -349,6 +349,6 @@ test.each(['@', 'a@/', '%25', '%', '&#0', '&#x0', '\\u0', '＠'])(
     // Far beyond the longest value; lists of a million matches cost the collection of garbage more than the search.
     const target: Target = { name: part, most: 100_000, request: (text) => [text, {}] };
     const growth = await growthOf(async (text) => createHideAddresses()(text), target, repeated(part));
-    expect(growth ?? 0).toBeLessThan(mostGrowth);
+    expect(growth ?? 0).toBeLessThan(maxGrowth);
   },
 );

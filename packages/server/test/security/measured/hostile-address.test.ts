@@ -27,7 +27,7 @@ const milliseconds = times({ quick: 500, full: 1_000 });
 /** Calm and hostile times, in turns, so that what else uses the machine meets both. */
 const turns = times({ quick: 1, full: 3 });
 /** Measurements that are repeated when something else used the machine. */
-const mostMeasurements = times({ quick: 1, full: 3 });
+const maxMeasurements = times({ quick: 1, full: 3 });
 /** Of each server: the least is what it takes by itself. */
 const comparisons = 3;
 
@@ -123,7 +123,7 @@ const over = ({ calm, p99 }: Pressed) => p99 - Math.max(3 * calm, 50);
 /** The best of a few measurements. */
 const judge = async ({ press }: Awaited<ReturnType<typeof start>>, flood: Flood): Promise<Pressed> => {
   let best = await press(flood);
-  for (let measured = 1; flood !== withToken && over(best) >= 0 && measured < mostMeasurements; measured += 1) {
+  for (let measured = 1; flood !== withToken && over(best) >= 0 && measured < maxMeasurements; measured += 1) {
     const another = await press(flood);
     if (over(another) < over(best)) best = another;
   }

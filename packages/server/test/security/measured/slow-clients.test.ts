@@ -36,9 +36,9 @@ const counts: Readonly<Record<Kind, number>> = {
   'idle connections': times({ quick: 300, full: 1_500 }),
 };
 const seconds = times({ quick: 0.5, full: 10 });
-const mostGrowthMegabytes = 50;
+const maxGrowthMegabytes = 50;
 /** On a machine that is free; on a busy one, three times what it takes without an attack. */
-const mostMilliseconds = 100;
+const maxMilliseconds = 100;
 
 let folder: string;
 beforeAll(() => {
@@ -172,8 +172,8 @@ test('slow, stalled, huge and idle clients take neither memory nor the others’
   console.info(lines.join('\n'));
   for (const { statuses, growth, p99, calm, kind } of results) {
     expect([kind, ...new Set(statuses)]).toEqual([kind, 200]);
-    expect(growth, kind).toBeLessThan(mostGrowthMegabytes);
-    if (isFull) expect(p99, kind).toBeLessThan(Math.max(mostMilliseconds, 3 * calm));
+    expect(growth, kind).toBeLessThan(maxGrowthMegabytes);
+    if (isFull) expect(p99, kind).toBeLessThan(Math.max(maxMilliseconds, 3 * calm));
   }
   // Refused as soon as they have said how much they want, and closed.
   const huge = (kind: Kind) => results.find((result) => result.kind === kind) as (typeof results)[number];
@@ -189,10 +189,10 @@ test('slow, stalled, huge and idle clients take neither memory nor the others’
   const weakened = await start('weakened', changeServer(folder, 'without-arrivals', withoutBoundOnArrivals));
   const { growth } = await press(weakened, 'stalled bodies', 100, {
     milliseconds: 1_000,
-    least: mostGrowthMegabytes,
+    least: maxGrowthMegabytes,
   });
   await stopServed(weakened.served);
-  expect(growth).toBeGreaterThan(mostGrowthMegabytes);
+  expect(growth).toBeGreaterThan(maxGrowthMegabytes);
   report(context, {
     fault: 'slow clients',
     count: Object.entries(counts)
@@ -220,11 +220,11 @@ test('many small bodies of gzip, large once unpacked, take little memory', async
   };
   const ours = await pressed('gzip');
   const unreserved = changeServer(folder, 'without-reserve', withoutBoundOnUnpacking);
-  const weakened = await pressed('gzip-unreserved', unreserved, mostGrowthMegabytes);
+  const weakened = await pressed('gzip-unreserved', unreserved, maxGrowthMegabytes);
   console.info(ours.line, weakened.line);
   expect(ours.statuses.every((status) => status === 200)).toBe(true);
-  expect(ours.growth).toBeLessThan(mostGrowthMegabytes);
-  expect(weakened.growth).toBeGreaterThan(mostGrowthMegabytes);
+  expect(ours.growth).toBeLessThan(maxGrowthMegabytes);
+  expect(weakened.growth).toBeGreaterThan(maxGrowthMegabytes);
   report(context, {
     fault: 'gzip',
     count: `${count} gzip bodies of 1 KB at once, 1 MB each once unpacked`,

@@ -21,7 +21,7 @@ type Size = keyof typeof sizes;
 const allSizes = Object.keys(sizes) as Size[];
 
 /** A page is pictured down to here, in CSS pixels. */
-const mostHeight = 2_400;
+const maxHeight = 2_400;
 const settleMs = 15_000;
 const restMs = 250;
 
@@ -50,7 +50,7 @@ const fitHeight = async (page: Page, size: Size): Promise<void> => {
   const { width, height } = sizes[size].viewport;
   const isCovered = (await page.locator('dialog[open]').count()) > 0;
   const whole = await page.evaluate<number>('document.documentElement.scrollHeight');
-  await page.setViewportSize({ width, height: isCovered ? height : Math.min(Math.max(whole, height), mostHeight) });
+  await page.setViewportSize({ width, height: isCovered ? height : Math.min(Math.max(whole, height), maxHeight) });
 };
 
 const takeView = async (page: Page, { name, path, act }: View, size: Size, state: State, taking: Taking) => {

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 /** More than this is seen as a jump (the sum of layout shifts, as web.dev/cls defines them). */
-const mostShift = 0.02;
+const maxShift = 0.02;
 
 export const watchShifts = (page: Page): Promise<unknown> =>
   page.addInitScript(`
@@ -43,11 +43,11 @@ interface Seen {
 export const findingsOf = async (page: Page): Promise<string[]> => {
   const { wide, cut, beside, shifts } = await page.evaluate<Seen>(look);
   const shift = shifts.reduce((sum, [value]) => sum + value, 0);
-  const moved = shifts.filter(([value]) => value > mostShift / 4).map(([, of]) => of);
+  const moved = shifts.filter(([value]) => value > maxShift / 4).map(([, of]) => of);
   return [
     ...(wide > 0 ? [`scrolls sideways by ${wide}px`] : []),
     ...(beside.length > 0 ? [`beyond the edge: ${[...new Set(beside)].slice(0, 5).join(', ')}`] : []),
     ...(cut.length > 0 ? [`cut: ${[...new Set(cut)].slice(0, 5).join(' | ')}`] : []),
-    ...(shift > mostShift ? [`moves by ${shift.toFixed(3)}: ${[...new Set(moved)].slice(0, 4).join(', ')}`] : []),
+    ...(shift > maxShift ? [`moves by ${shift.toFixed(3)}: ${[...new Set(moved)].slice(0, 4).join(', ')}`] : []),
   ];
 };

@@ -6,7 +6,7 @@ import type { Authentication, Registration } from './responses.ts';
 /** EdDSA, ES256 and RS256 (the COSE algorithms of RFC 9053 and RFC 8812), which all authenticators have one of. */
 const algorithms = [-8, -7, -257];
 /** In base64url: an RSA key of 4,096 bits has 700 characters. */
-const mostKeyCharacters = 1_024;
+const maxKeyCharacters = 1_024;
 
 /** Loaded with the first passkey, which takes 40 ms: most servers have none. */
 const library = () => import('@simplewebauthn/server');
@@ -76,7 +76,7 @@ const registered = async (
   if (registrationInfo === undefined) return undefined;
   const { id: credentialID, publicKey: key, counter } = registrationInfo.credential;
   const publicKey = Buffer.from(key).toString('base64url');
-  return credentialID === response.id && publicKey.length <= mostKeyCharacters
+  return credentialID === response.id && publicKey.length <= maxKeyCharacters
     ? { credentialID, publicKey, counter }
     : undefined;
 };

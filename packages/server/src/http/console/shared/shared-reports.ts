@@ -13,12 +13,12 @@ import { withoutAddresses } from './hidden-addresses.ts';
 
 /** How long an answer, or a refusal as too slow, is shown again, in milliseconds. */
 const freshMilliseconds = 10_000;
-const mostAnswers = 200;
+const maxAnswers = 200;
 /** Reports of the links of an account that wait while one is asked. */
-const mostWaiting = 24;
+const maxWaiting = 24;
 const retryAfterSeconds = 5;
 const hourMilliseconds = 3_600_000;
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 /**
  * Requests of an address, for pages, views and reports of all links together. A page takes up to 14: itself, its view and 12 reports. So
@@ -95,7 +95,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
   };
 
   /** The hours of uses that this process has recorded, by shareID. */
-  const noted = new BoundedMap<string, number>(mostKnown);
+  const noted = new BoundedMap<string, number>(maxKnown);
 
   /** Records the hour in which a link is used: one write an hour, which nobody waits for. If it fails, the next use tries again. */
   const noteUse = ({ shareID, lastUsedTime }: OpenedShareLink): void => {
@@ -109,7 +109,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
   const queues = new Map<number, { last: Promise<unknown>; length: number }>();
   const inTurn = async <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
     const queue = queues.get(account) ?? { last: Promise.resolve(), length: 0 };
-    if (queue.length > mostWaiting) throw new Refusal('no_reports', { retryAfterSeconds });
+    if (queue.length > maxWaiting) throw new Refusal('no_reports', { retryAfterSeconds });
     queues.set(account, queue);
     queue.length += 1;
     const mine = queue.last.then(work);
@@ -123,7 +123,7 @@ export const createSharedReports = ({ store, answering, unknownSecrets, requests
   };
 
   /** The answers of reports that run, wait, or are still fresh. */
-  const answers = new BoundedMap<string, Promise<object>>(mostAnswers);
+  const answers = new BoundedMap<string, Promise<object>>(maxAnswers);
   const forgetLater = (key: string): void => {
     setTimeout(() => answers.delete(key), freshMilliseconds).unref();
   };

@@ -114,12 +114,12 @@ export const edgesWithin = ({ from, to }: Range, interval: Interval, timeZone: s
 /** In no known zone are clocks changed twice, back and forth, within it. */
 const week = 7 * day;
 /** Looking at each week of a range takes 30 ms for so many years. */
-const mostYears = 100;
+const maxYears = 100;
 
 /** From when on the zone's clocks are how far ahead of UTC: at the beginning of the range, and at each change in it. */
 export const offsetsIn = ({ from, to }: Range, timeZone: string): [from: number, milliseconds: number][] => {
-  if (to - from > mostYears * 366 * day) {
-    const message = `\`by=weekday\` and \`by=hour\` take a range of at most ${mostYears} years; choose a later \`from\` or an earlier \`to\`.`;
+  if (to - from > maxYears * 366 * day) {
+    const message = `\`by=weekday\` and \`by=hour\` take a range of at most ${maxYears} years; choose a later \`from\` or an earlier \`to\`.`;
     throw new Refusal('invalid_field', { field: 'by', message });
   }
   const offsetAt = createOffsetAt(timeZone);

@@ -14,8 +14,8 @@ import { writeOwned } from './owned.ts';
 import type { Sessions, Wanted } from './scope.ts';
 
 /** The part of the memory that the bitmaps of all groups may take. Each thread makes its own, so those that are made at once may take less. */
-const mostOfMemory = 0.4;
-const mostAtOnce = 0.2;
+const maxMemoryShare = 0.4;
+const maxConcurrentShare = 0.2;
 /** A bitmap for fewer events than this part of its bytes costs more than a hash table. */
 const eventsPerByte = 0.02;
 
@@ -121,7 +121,7 @@ const countByBitmaps = async (
   // Counted where they are made: both threads do that.
   const numbersOfUsers = clause`${usersOf(name('users'))} AS "numberOfUsers", ${unowned(name('users'))} AS "numberOfUnowned"`;
   const numberOfSessions = clause`${bySession ? name('sessions') : ones(name('sessions'))} AS "numberOfSessions"`;
-  const atOnce = mostAtOnce * source.memoryBytes;
+  const atOnce = maxConcurrentShare * source.memoryBytes;
   const together = groups * (users + numbersOfSessions) <= 8 * atOnce;
   const counts = list(together ? [numbersOfUsers, numberOfSessions] : [numbersOfUsers]);
   const withSessions = together ? clause`, 0 AS part, ${allSessions}` : nothing;
@@ -214,7 +214,7 @@ export const countGroups = async (
     sessions: groups.bySession ? 0 : sessions.greatest - sessions.lowest + 1,
   };
   const bytes = (size.groups * (numbers.users + numbers.people + numbers.sessions)) / 8;
-  return bytes > Math.min(mostOfMemory * source.memoryBytes, size.events / eventsPerByte)
+  return bytes > Math.min(maxMemoryShare * source.memoryBytes, size.events / eventsPerByte)
     ? countByHashes(connection, groups)
     : countByBitmaps(connection, source, question, groups, numbers);
 };

@@ -30,12 +30,12 @@ export const isGridOf = ({ milliseconds }: Grid, edges: readonly number[]): bool
 export const spanOf = ({ anchor, milliseconds }: Grid, time: SQL): SQL => sql`(${time} - ${anchor}) // ${milliseconds}`;
 
 /** More spans than these are looked for in the events: edges need not be those of a calendar. */
-const mostSpans = 100_000;
+const maxSpans = 100_000;
 
 /** A query of the spans before `to`: `span`. `eventSpans` writes a query of those of the events. */
 export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpans: () => SQL): SQL => {
   const spans = Math.ceil((to - anchor) / milliseconds);
-  return spans <= mostSpans
+  return spans <= maxSpans
     ? sql`SELECT unnest(range(${spans})) AS span`
     : sql`SELECT DISTINCT span FROM ${eventSpans()}`;
 };

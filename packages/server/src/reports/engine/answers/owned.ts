@@ -8,14 +8,14 @@ import { run } from '../statements.ts';
 import { createScope } from './scope.ts';
 
 /**
- * Makes the temporary tables `whole`, of the users whose events are all of one person (`user`, `person`), at most `mostWhole`, and `owned`, of
+ * Makes the temporary tables `whole`, of the users whose events are all of one person (`user`, `person`), at most `maxWhole`, and `owned`, of
  * the other such users of the question's events and 0. Returns whether an event can be of a user in `owned`, and how many are in `whole`.
  */
 export const writeOwned = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
-  mostWhole: number,
+  maxWhole: number,
 ): Promise<{ readonly isOwned: boolean; readonly whole: number }> => {
   const { owners } = source.person;
   const { user: greatest, contact } = source.bounds;
@@ -35,7 +35,7 @@ export const writeOwned = async (
   }
   const [counted] = await run(connection, sql`SELECT count(*) AS whole FROM whole`);
   const whole = Number(counted?.whole);
-  if (whole > mostWhole) await run(connection, sql`DELETE FROM whole`);
+  if (whole > maxWhole) await run(connection, sql`DELETE FROM whole`);
   await run(
     connection,
     sql`CREATE OR REPLACE TEMP TABLE owned AS SELECT 0 AS "user"
@@ -43,5 +43,5 @@ export const writeOwned = async (
       ${contact > 0 ? clause`UNION SELECT "user" FROM logged` : nothing}`,
   );
   const [owned] = await run(connection, sql`SELECT count(*) AS owned FROM owned WHERE "user" > 0`);
-  return { isOwned: contact > 0 || Number(owned?.owned) > 0, whole: whole > mostWhole ? 0 : whole };
+  return { isOwned: contact > 0 || Number(owned?.owned) > 0, whole: whole > maxWhole ? 0 : whole };
 };

@@ -6,7 +6,7 @@ import { and, clause, name as column, list, nothing, or, type SQL, sql } from '.
 import { type Grid, spanOf } from './grid.ts';
 
 const placesOfTime = Number.MAX_SAFE_INTEGER;
-const mostBigint = 2 ** 63;
+const maxBigint = 2 ** 63;
 
 /** Where the events of a question have the numbers of their sessions from (sessions.ts). */
 export interface Sessions {
@@ -133,7 +133,7 @@ export const createScope = (source: Source, question: Question) => {
     /** Its place in the order by time, then by sequence: one number, which is compared faster than two. A HUGEINT only if it must be. */
     get place(): SQL {
       const sequences = source.through + 1;
-      if ((question.to - question.from) * sequences < mostBigint)
+      if ((question.to - question.from) * sequences < maxBigint)
         return sql`("eventTime" - ${question.from}) * ${sequences} + sequence`;
       return sql`"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
     },

@@ -30,7 +30,7 @@ export const writeSteps = (source: Source, question: FunnelSteps, sessions: Sess
 };
 
 /** The part of the memory that the walk may take. */
-const mostOfMemory = 0.25;
+const maxMemoryShare = 0.25;
 
 /** A query begins, and is cancelled, between them. */
 const chunksAtOnce = 4;
@@ -59,7 +59,7 @@ export const walk = async (
   const { steps, withinMilliseconds } = question;
   const units = sessions ?? { lowest: -source.bounds.user, greatest: await source.greatestContact(connection) };
   const bytes = bytesOfProgress(steps.length, units.greatest - units.lowest + 1) + bytesOfLookup(source);
-  if (bytes > mostOfMemory * source.memoryBytes) return null;
+  if (bytes > maxMemoryShare * source.memoryBytes) return null;
   const progress = createProgress(steps.length, withinMilliseconds, units);
   const personOf = await createPersonLookup(connection, source);
   const parts = source.parts([]).length;

@@ -10,7 +10,7 @@ import { clause, name as column, type SQL, sql } from '../sql.ts';
  * Attributes beyond these have no column: their values are in the maps `rest` and `restNumbers`, by attrID. Writing a file takes 256 KB of
  * memory for each column.
  */
-const mostColumns = 50;
+const maxColumns = 50;
 
 export const fixedColumns = {
   sequence: clause`BIGINT`,
@@ -51,7 +51,7 @@ export const createColumns = (attributes: string[]) => {
     /** The number of an attribute's column, which is made if there is room; undefined: it is one of the rest. */
     numberFor(attrID: string): number | undefined {
       const known = numbers.get(attrID);
-      if (known !== undefined || attributes.length >= mostColumns) return known;
+      if (known !== undefined || attributes.length >= maxColumns) return known;
       numbers.set(attrID, attributes.length);
       attributes.push(attrID);
       return attributes.length - 1;

@@ -7,7 +7,7 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import type { FedEvents } from '../../../store/report-feed.ts';
 import { name, type SQL, sql } from '../sql.ts';
 import { appendIntegers, type Row, run } from '../statements.ts';
-import { createVisits, mostVisitors, type Visits } from './visits.ts';
+import { createVisits, maxVisitors, type Visits } from './visits.ts';
 
 /** Of an event `e`. */
 export const visitorOfEvent = sql`CASE WHEN e."user" > 0 THEN e."user" ELSE -e.contact END`;
@@ -83,17 +83,17 @@ export const createVisitors = (account: number) => {
         sql`SELECT visitor, last, session FROM (
           SELECT ${visitorOfEvent} AS visitor, max("eventTime") AS last, arg_max(session, sequence) AS session
           FROM ${rows} e WHERE session IS NOT NULL GROUP BY visitor
-        ) ORDER BY last DESC LIMIT ${mostVisitors + 1}`,
+        ) ORDER BY last DESC LIMIT ${maxVisitors + 1}`,
       );
       const remembered = known.map(({ visitor, last, session }) => ({
         visitor: Number(visitor),
         last: Number(last),
         session: Number(session),
       }));
-      const forgotten = remembered[mostVisitors];
+      const forgotten = remembered[maxVisitors];
       visits = createVisits(
         {
-          visitors: remembered.slice(0, mostVisitors),
+          visitors: remembered.slice(0, maxVisitors),
           forgottenUntil: forgotten ? forgotten.last : Number.NEGATIVE_INFINITY,
           lastSession: bounds.session,
         },

@@ -8,7 +8,7 @@
 import { sessionPauseMilliseconds } from '../../questions.ts';
 
 /** So many visitors are remembered, and so many irregular ones listed. */
-export const mostVisitors = 500_000;
+export const maxVisitors = 500_000;
 
 /** What is known of earlier events: for a visitor its last event and the session of that. */
 export interface Remembered {
@@ -21,7 +21,7 @@ export interface Remembered {
 /** Bits of a hash that are spread well by multiplication: 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming, 6.4). */
 const spread = 0x9e3779b1;
 const firstCapacity = 1 << 10;
-const mostFilled = 0.6;
+const maxFill = 0.6;
 
 /** A hash table of visitors in 24 bytes a slot. No visitor is 0, which is the key of a free slot. */
 const createTable = (capacity: number) => {
@@ -46,7 +46,7 @@ const createTable = (capacity: number) => {
 export const createVisits = (
   { visitors: remembered, forgottenUntil, lastSession: numbered }: Remembered,
   irregularBefore: Iterable<number>,
-  most = mostVisitors,
+  most = maxVisitors,
 ) => {
   const irregular = new Set(irregularBefore);
   let table = createTable(firstCapacity);
@@ -78,7 +78,7 @@ export const createVisits = (
       const middle = times[times.length >> 1] as number;
       copyTo(table.capacity, middle);
       horizon = Math.max(horizon, middle);
-    } else if (visitors >= mostFilled * table.capacity) copyTo(2 * table.capacity, Number.NEGATIVE_INFINITY);
+    } else if (visitors >= maxFill * table.capacity) copyTo(2 * table.capacity, Number.NEGATIVE_INFINITY);
     put(table.slotOf(visitor), visitor, last, session);
   };
   for (const { visitor, last, session } of remembered) add(visitor, last, session);

@@ -3,7 +3,7 @@
  *
  * A change of tokens notifies all servers (NOTIFY, which PostgreSQL sends at the commit). A server without notifications cannot
  * know whether nothing changed or its connection is lost. So it sends a query on the same connection several times a second, and
- * uses the cache only for `mostSilentMilliseconds` after the last response. A revoked token stops working on every server within
+ * uses the cache only for `maxSilentMilliseconds` after the last response. A revoked token stops working on every server within
  * a second; a server without the database accepts no token.
  */
 import { BoundedMap } from '../../../shared/bounded-map.ts';
@@ -11,13 +11,13 @@ import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 /** The size of the cache. Unknown tokens are not cached. */
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 
 /** The number of token hashes held in memory; tokens that were created later are not among them. */
-const mostMade = 100_000;
+const maxCreated = 100_000;
 
 /** The time after the listening connection's last response from which on the cache may be out of date. */
-const mostSilentMilliseconds = 800;
+const maxSilentMilliseconds = 800;
 
 interface Known {
   readonly access: Access;
@@ -32,7 +32,7 @@ const select = `
   WHERE t.hash = $1 AND t."revokedTime" IS NULL AND m."revokedTime" IS NULL`;
 
 export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>) => {
-  const known = new BoundedMap<string, Known>(mostRemembered);
+  const known = new BoundedMap<string, Known>(maxCached);
   const made = new Set<string>();
   let lastMade = 0;
   let allMade = false;
@@ -44,7 +44,7 @@ export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Val
     const asked = version;
     const rows = await db.all<{ token: number; hash: string }>(
       'SELECT token, hash FROM token WHERE token > $1 AND NOT session ORDER BY token LIMIT $2',
-      [lastMade, mostMade - made.size],
+      [lastMade, maxCreated - made.size],
     );
     for (const { token, hash } of rows) {
       made.add(hash);
@@ -62,7 +62,7 @@ export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Val
     if (asked === version) known.set(tokenHash, found);
     return found;
   };
-  const isSilent = () => performance.now() - silentSince > mostSilentMilliseconds;
+  const isSilent = () => performance.now() - silentSince > maxSilentMilliseconds;
 
   return {
     async findAccess(tokenHash: string, time: number): Promise<Access | undefined> {

@@ -6,7 +6,7 @@ import { newMigratedDatabase } from '../../../../test/fixtures/postgres/database
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 import { toListedIDs } from '../../rules/accounts/catalogue-rules.ts';
-import { createCatalogueCache, mostIDs } from './catalogues.ts';
+import { createCatalogueCache, maxIDs } from './catalogues.ts';
 
 test("an event with the server's robot mark and labels takes as many statements as one without", async () => {
   const databaseURL = await newMigratedDatabase();
@@ -36,7 +36,7 @@ test('accounts that fill their catalogues make others be forgotten, so that the 
   }));
   const settings = { strict: false, browserCatalogue: false, nextEventID: 1, hasEvents: () => false };
   const known = { version: 1, ids: toListedIDs(settings, rows) };
-  const room = mostIDs / idsOfEach;
+  const room = maxIDs / idsOfEach;
   const heldOf = (count: number) => {
     const cache = createCatalogueCache();
     const accounts = Array.from({ length: count }, (_, nth) => nth);

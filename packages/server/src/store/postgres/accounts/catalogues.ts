@@ -53,8 +53,8 @@ interface UsedIDs {
 }
 
 /** The size of the cache: accounts, and IDs of all of them, each some 200 bytes. */
-const mostAccounts = 5_000;
-export const mostIDs = 200_000;
+const maxAccounts = 5_000;
+export const maxIDs = 200_000;
 
 const readIDs = async (
   db: Connection,
@@ -69,7 +69,7 @@ const readIDs = async (
 };
 
 /** The eventIDs that `readStoredIDs` reads at once. */
-const mostStoredIDs = 10_000;
+const maxStoredIDs = 10_000;
 
 /**
  * Returns the eventIDs from `nextEventID` on under which events are stored, and those of `names`. Where many are adjacent, it passes
@@ -83,7 +83,7 @@ const readStoredIDs = async (
 ): Promise<{ stored: Set<string>; nextEventID: number }> => {
   const [rows, unlisted] = await Promise.all([
     db.all<{ eventID: number }>(
-      `SELECT DISTINCT "eventID" FROM event_total WHERE account = $1 AND "eventID" >= $2 ORDER BY 1 LIMIT ${mostStoredIDs}`,
+      `SELECT DISTINCT "eventID" FROM event_total WHERE account = $1 AND "eventID" >= $2 ORDER BY 1 LIMIT ${maxStoredIDs}`,
       [account, nextEventID],
     ),
     names.length === 0
@@ -96,7 +96,7 @@ const readStoredIDs = async (
   const last = rows.at(-1)?.eventID;
   // A page may have sent any eventIDs, up to the greatest, so IDs are passed over only where too few between them are free.
   const isDense = last !== undefined && last - nextEventID < rows.length + limits.idsPerCatalogue;
-  if (rows.length < mostStoredIDs || !isDense) {
+  if (rows.length < maxStoredIDs || !isDense) {
     return { stored: new Set([...rows, ...unlisted].map(({ eventID }) => String(eventID))), nextEventID };
   }
   return readStoredIDs(db, account, last + 1, names);
@@ -129,14 +129,14 @@ const setMerged = (db: Connection, { account, kind, otherID }: Other, mergedInto
 
 /** Remembers what accounts list. All are forgotten when there would be too many IDs. */
 export const createCatalogueCache = () => {
-  const remembered = new BoundedMap<number, Known>(mostAccounts);
+  const remembered = new BoundedMap<number, Known>(maxAccounts);
   /** At least as many as are remembered. */
   let ids = 0;
   return {
     get: (account: number): Known | undefined => remembered.get(account),
     set(account: number, known: Known): void {
       const count = Object.values(known.ids.listed).reduce((sum, { size }) => sum + size, 0);
-      if (ids + count > mostIDs) {
+      if (ids + count > maxIDs) {
         remembered.clear();
         ids = 0;
       }

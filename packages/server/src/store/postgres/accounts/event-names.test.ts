@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AccountConnection } from '../database/connection.ts';
-import { createEventNames, mostNames, readVersion } from './event-names.ts';
+import { createEventNames, maxNames, readVersion } from './event-names.ts';
 
 /** An account with a catalogue, that counts how often names are asked for. */
 const accountWith = (names: Record<number, string>, version = 1) => {
@@ -57,11 +57,11 @@ test('the cache does not grow beyond its limit', async () => {
   const account = accountWith({});
   const names = createEventNames();
   const eventIDs = Array.from({ length: 1_000 }, (_, nth) => nth);
-  for (let version = 1; version <= mostNames / 1_000 + 5; version += 1) {
+  for (let version = 1; version <= maxNames / 1_000 + 5; version += 1) {
     account.version = version;
     await names.read(account.db, version, eventIDs);
   }
-  expect(names.size()).toBe(mostNames);
+  expect(names.size()).toBe(maxNames);
 });
 
 test('an account that is gone has a version of its own', async () => {

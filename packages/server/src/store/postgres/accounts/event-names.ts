@@ -3,7 +3,7 @@ import { BoundedMap } from '../../../shared/bounded-map.ts';
 import type { AccountConnection } from '../database/connection.ts';
 
 /** The most names that are cached: some 20 MB of the longest. Those of earlier versions stay until newer ones take their places. */
-export const mostNames = 20_000;
+export const maxNames = 20_000;
 
 interface NameRow {
   readonly id: string;
@@ -12,7 +12,7 @@ interface NameRow {
 
 /** Creates a cache of the names of events. */
 export const createEventNames = () => {
-  const names = new BoundedMap<string, string | null>(mostNames);
+  const names = new BoundedMap<string, string | null>(maxNames);
 
   return {
     /**

@@ -13,10 +13,10 @@ import {
   isInRange,
   type KeyRange,
   keyOf,
-  mostCandidates,
-  mostChanged,
-  mostExamined,
-  mostGathered,
+  maxCandidates,
+  maxChanged,
+  maxCollected,
+  maxExamined,
   needsSizes,
   partBefore,
   partsOf,
@@ -39,7 +39,7 @@ import { rowsOf, viewsOf } from './contact-views.ts';
 import { lastSeenOf } from './last-seen.ts';
 
 /** A contact may be listed as changed several times. */
-const mostChanges = 4 * mostChanged;
+const maxChanges = 4 * maxChanged;
 
 const tables: Record<'term' | SortKey, { readonly table: string; readonly key: string }> = {
   term: { table: 'contact_term WHERE account = $1 AND term = $7', key: '"createdTime"' },
@@ -75,16 +75,16 @@ const readPart = (db: AccountConnection, account: number, part: TermPart, descen
   );
 };
 
-/** Up to `mostGathered` + 1; more where contacts have several of its terms. */
+/** Up to `maxCollected` + 1; more where contacts have several of its terms. */
 const sizeOf = async (db: AccountConnection, account: number, part: IndexPart): Promise<number> => {
   const counted = await Promise.all(
     partsOfTerms(part).map((each) => {
       const sql = `SELECT count(*) AS count FROM (SELECT ${within(each).from} LIMIT $6::integer) AS counted`;
-      return db.one<{ count: number }>(sql, valuesOf(account, each, mostGathered + 1));
+      return db.one<{ count: number }>(sql, valuesOf(account, each, maxCollected + 1));
     }),
   );
   return Math.min(
-    mostGathered + 1,
+    maxCollected + 1,
     counted.reduce((sum, { count }) => sum + count, 0),
   );
 };
@@ -146,10 +146,10 @@ export const isUnsure = (contact: string) => `(
 /** Returns the contacts that have changed since they were indexed, and those who answer for merged ones of these; undefined when they are many. */
 export const readFewUnsure = async (db: AccountConnection): Promise<number[] | undefined> => {
   const changes = await db.all<{ contact: number }>(
-    `SELECT contact FROM contact_changed WHERE account = $1 LIMIT ${mostChanges + 1}`,
+    `SELECT contact FROM contact_changed WHERE account = $1 LIMIT ${maxChanges + 1}`,
     [db.account],
   );
-  if (changes.length > mostChanges) return undefined;
+  if (changes.length > maxChanges) return undefined;
   const changed = [...new Set(changes.map(({ contact }) => contact))];
   const answering = await readAnsweringEach(db, changed);
   return [...new Set([...changed, ...answering.map(({ contact }) => contact)])];
@@ -245,7 +245,7 @@ export const createContactSearch = (contacts: ContactFinder) => {
         examined += ends.length;
         // Those that follow come after the page.
         if (isInOrder && page.waiting() > limit) return undefined;
-        if (isInOrder && page.waiting() > 0 && examined >= mostExamined) return ends.at(-1);
+        if (isInOrder && page.waiting() > 0 && examined >= maxExamined) return ends.at(-1);
       }
       rest = some.rest;
     }
@@ -305,9 +305,9 @@ export const createContactSearch = (contacts: ContactFinder) => {
       examined += ends.length;
       const last = ends.at(-1);
       if (last === undefined || ends.length < most) return page.end(end);
-      if (examined >= mostExamined && !page.isEmpty()) return page.endAt(last);
+      if (examined >= maxExamined && !page.isEmpty()) return page.endAt(last);
       range = restOf(range, last, descending);
-      most = Math.min(2 * most, mostCandidates);
+      most = Math.min(2 * most, maxCandidates);
     }
   };
 };

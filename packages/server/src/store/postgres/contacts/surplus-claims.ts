@@ -1,6 +1,6 @@
 /** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never been made. */
 import { limits } from '@firsthand/contract/limits';
-import { mostGivingWay, type StatementRow } from '../../rules/links.ts';
+import { maxGivingWay, type StatementRow } from '../../rules/links.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { claimKey } from './claims.ts';
 import { holdFreeUsers } from './held-rows.ts';
@@ -72,7 +72,7 @@ const dropClaims = async (db: Transaction, contact: number, claims: readonly Old
 export const dropSurplusClaims = async (db: Transaction, contact: number, made: number): Promise<void> => {
   const { surplus } = await db.one<{ surplus: number }>(
     `SELECT count(*) AS surplus FROM (
-       SELECT 1 ${open} LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact}
+       SELECT 1 ${open} LIMIT ${maxGivingWay} OFFSET ${limits.claimsPerContact}
      ) AS beyond`,
     [db.account, contact, made],
   );
@@ -137,12 +137,12 @@ const claimedLinks = `FROM statement WHERE account = $1 AND contact = $2 AND cla
 
 /**
  * Makes room for a link by the claim `made`: deletes the oldest claimed links by the same key beyond
- * `limits.claimedLinksPerContact`, up to `mostGivingWay` of them. Links of users that another transaction holds stay until the next call.
+ * `limits.claimedLinksPerContact`, up to `maxGivingWay` of them. Links of users that another transaction holds stay until the next call.
  */
 export const dropSurplusLinks = async (db: Transaction, contact: number, made: number | null): Promise<void> => {
   const surplus = await db.all<Pick<StatementRow, 'sequence' | 'user' | 'contact' | 'claim'>>(
     `SELECT sequence, "user", contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
-       SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${mostGivingWay} OFFSET ${limits.claimedLinksPerContact}) AS beyond
+       SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${maxGivingWay} OFFSET ${limits.claimedLinksPerContact}) AS beyond
      )`,
     [db.account, contact, made],
   );

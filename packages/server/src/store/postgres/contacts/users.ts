@@ -26,7 +26,7 @@ interface Creation {
 }
 
 /** The size of the cache of users. */
-const mostRemembered = 50_000;
+const maxCached = 50_000;
 
 export const keyOfUser = ({ account, userUUID }: UserName): string => `${account} ${userUUID}`;
 
@@ -124,7 +124,7 @@ export const userUUIDsOf = async (db: AccountConnection, users: readonly number[
 
 export const createUsers = () => {
   /** The cache, by userUUID. When several accounts have the same userUUID, it holds the last one that was used. */
-  const remembered = new BoundedMap<string, User>(mostRemembered);
+  const remembered = new BoundedMap<string, User>(maxCached);
 
   const remember = (user: User) => void remembered.set(user.userUUID, user);
 

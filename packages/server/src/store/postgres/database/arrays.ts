@@ -51,14 +51,14 @@ export const integers = <Item>(items: readonly Item[], of: (item: Item) => numbe
 };
 
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
-const mostBytesOfCharacter = 3;
+const maxBytesPerCharacter = 3;
 
 /** text[] */
 export const texts = <Item>(items: readonly Item[], of: (item: Item) => string): Buffer => {
   const values = items.map(of);
   let characters = 0;
   for (const value of values) characters += value.length;
-  const array = begin('text', values.length, characters * mostBytesOfCharacter);
+  const array = begin('text', values.length, characters * maxBytesPerCharacter);
   let at = headBytes;
   for (const value of values) {
     const bytes = array.write(value, at + lengthBytes, 'utf8');

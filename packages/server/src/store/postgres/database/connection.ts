@@ -67,7 +67,7 @@ const patience = {
 };
 
 /** A listening connection without a response for this long is lost. */
-const mostSilentMilliseconds = 2_000;
+const maxSilentMilliseconds = 2_000;
 
 /** Keys of advisory locks, 64 bits wide. They are near or above 2^61, so that other programs are unlikely to use the same. */
 export const lockKeys = {
@@ -345,7 +345,7 @@ export const openListener = async (
   databaseURL: string,
   { channel, heard, lost }: { channel: string; heard: () => void; lost: () => void },
 ): Promise<Pick<TakenConnection, 'script'> & { close(): Promise<void> }> => {
-  const client = new pg.Client({ ...optionsOf(databaseURL), query_timeout: mostSilentMilliseconds });
+  const client = new pg.Client({ ...optionsOf(databaseURL), query_timeout: maxSilentMilliseconds });
   client.on('notification', heard);
   client.on('error', lost);
   client.on('end', lost);

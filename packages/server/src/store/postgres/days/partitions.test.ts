@@ -7,7 +7,7 @@ import { daysKept } from '../../rules/received-day.ts';
 import type { Store } from '../../store.ts';
 import { onOneConnection } from '../database/connection.ts';
 import { nextDayFinding } from '../doctor/doctor.ts';
-import { keepTending, mostDays, notMade, tendDays } from './partitions.ts';
+import { keepTending, maxDays, notMade, tendDays } from './partitions.ts';
 
 /** The last day of a month. */
 const start = Date.UTC(2030, 0, 31, 12);
@@ -152,8 +152,8 @@ describe('the partitions', () => {
 
   it('are bounded, however fast days pass', async () => {
     const { site, daysBegun, partitions } = await open();
-    for (let nth = 0; nth <= mostDays; nth += 1) await log(site, nth, `event-${nth}`);
-    const kept = Array.from({ length: daysKept }, (_, nth) => today + mostDays - daysKept + 1 + nth);
+    for (let nth = 0; nth <= maxDays; nth += 1) await log(site, nth, `event-${nth}`);
+    const kept = Array.from({ length: daysKept }, (_, nth) => today + maxDays - daysKept + 1 + nth);
     expect(await daysBegun()).toEqual(kept);
     expect(ofRepeats(await partitions())).toEqual(repeats(kept));
   });

@@ -77,7 +77,7 @@ export const prepareDay = async (db: TakenConnection, day: number): Promise<numb
 };
 
 /** A server that begins a day when there are more than this many forgets old ones at once: a wrong clock can begin many days within an hour. */
-export const mostDays = 3 * daysKept;
+export const maxDays = 3 * daysKept;
 
 /**
  * Runs a step in a transaction that holds the locks of prepareDay. It gives up soon, because others may wait for it: for the locks when

@@ -26,7 +26,7 @@ import { toBodies } from '../events/event-body.ts';
 
 const rounds = 20;
 /** Of a round: so that some of what is done comes before an erasure, some beside it and some after. */
-const mostDelayMilliseconds = 12;
+const maxDelayMilliseconds = 12;
 
 const opened: Store[] = [];
 afterEach(async () => {
@@ -131,11 +131,11 @@ test('whatever names a contact while it is erased is refused, or goes with it', 
     const writes = [store, other].flatMap((each) => writesOf(each, site, { contactUUID, handle, linkID, requestUUID }));
     const writing = Promise.allSettled(
       writes.map(async (write) => {
-        await wait(Math.random() * mostDelayMilliseconds);
+        await wait(Math.random() * maxDelayMilliseconds);
         return write();
       }),
     );
-    await wait((Math.random() * mostDelayMilliseconds) / 2);
+    await wait((Math.random() * maxDelayMilliseconds) / 2);
     const erasing = [store, other].map((each) =>
       each.eraseContact({ account: site.account, contactUUID, time: site.time }),
     );

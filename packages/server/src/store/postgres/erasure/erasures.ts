@@ -121,7 +121,7 @@ const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly E
 
 /** The request to delete old events and refused requests of one account. */
 export type OldOfAccount = Omit<RequestOf<'deleteEventsBefore'>, 'most'> &
-  Record<'account' | 'mostEvents' | 'mostRefused', number>;
+  Record<'account' | 'maxEvents' | 'maxRefused', number>;
 
 interface ErasureParts {
   readonly finder: ContactFinder;
@@ -299,15 +299,15 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
       return deleteEvents(db, undefined, events);
     },
 
-    /** Deletes up to `mostEvents` events and `mostRefused` refused requests of an account that were received before a time. Returns how many. */
+    /** Deletes up to `maxEvents` events and `maxRefused` refused requests of an account that were received before a time. Returns how many. */
     async deleteEventsBefore(
       db: Transaction,
-      { time, mostEvents, mostRefused, now = Infinity }: OldOfAccount,
+      { time, maxEvents, maxRefused, now = Infinity }: OldOfAccount,
     ): Promise<{ events: number; refused: number }> {
       await setLocally(db, walkingInOrder);
-      const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, most: mostEvents, now }));
+      const events = await deleteEvents(db, undefined, await findOldEvents(db, { time, most: maxEvents, now }));
       // Refused requests are stored no longer than events.
-      return { events, refused: await refused.evictBefore(db, time, mostRefused) };
+      return { events, refused: await refused.evictBefore(db, time, maxRefused) };
     },
   };
 };

@@ -7,17 +7,17 @@ import type { Transaction } from '../transactions/transaction.ts';
 const pauseMilliseconds = 1_000;
 
 /** How many checks in a row are left out while nothing is written. The next is made, because a server that has ended may have left work. */
-const mostLeftOut = 9;
+const maxLeftOut = 9;
 
 /** The most accounts whose work is looked for at once. */
-const mostAccounts = 100;
+const maxAccounts = 100;
 
 /** Returns accounts with such work. */
 export const findWork = async (db: Connection): Promise<number[]> =>
   (
     await db.all<{ account: number }>(`
-      (SELECT DISTINCT account FROM erasure WHERE NOT complete LIMIT ${mostAccounts})
-      UNION (SELECT DISTINCT account FROM contact_changed LIMIT ${mostAccounts})`)
+      (SELECT DISTINCT account FROM erasure WHERE NOT complete LIMIT ${maxAccounts})
+      UNION (SELECT DISTINCT account FROM contact_changed LIMIT ${maxAccounts})`)
   ).map(({ account }) => account);
 
 interface Parts {
@@ -59,7 +59,7 @@ export const startMaintenance = ({ find, inTransaction, step }: Parts) => {
 
   const run = async () => {
     for (let leftOut = 0; !stopping; ) {
-      if (mayHaveWork || leftOut === mostLeftOut) {
+      if (mayHaveWork || leftOut === maxLeftOut) {
         leftOut = 0;
         woken = false;
         const more = await stepEach().catch(() => {

@@ -19,7 +19,7 @@ export const createRetention =
     const withRefused = new Set(refused);
     for (const account of accounts) {
       if (left.events === 0 && (left.refused === 0 || !withRefused.has(account))) continue;
-      const limits = { mostEvents: left.events, mostRefused: left.refused };
+      const limits = { maxEvents: left.events, maxRefused: left.refused };
       const deleted = await deleteOf({ ...before, ...limits, account });
       left.events -= deleted.events;
       left.refused -= deleted.refused;

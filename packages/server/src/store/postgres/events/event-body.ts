@@ -24,8 +24,8 @@ type EventBody = Pick<KeptEvent, 'receivedTime' | 'timeReplaced' | 'eventUUID' |
 
 /** A text of at most this many UTF-16 code units takes less than 128 bytes of UTF-8, so its length takes one byte. */
 const shortText = 42;
-const mostBytesOfUnit = 3;
-const mostBytesOfNumber = 8;
+const maxBytesPerUnit = 3;
+const maxBytesPerNumber = 8;
 
 /** The characters of base64url. Node's decoder skips all others. */
 const base64url = /^[\w-]*$/;
@@ -55,7 +55,7 @@ const createBytes = (expected: number) => {
     written: () => bytes.subarray(0, end),
 
     putTimes(receivedTime: number, { eventTime, timeReplaced }: NewBody) {
-      reserve(1 + mostBytesOfNumber);
+      reserve(1 + maxBytesPerNumber);
       const ahead = eventTime > receivedTime;
       bytes[end++] = (timeReplaced ? timeReplacedFlag : 0) + (ahead ? aheadFlag : 0);
       putNumber(ahead ? eventTime - receivedTime : receivedTime - eventTime);
@@ -72,7 +72,7 @@ const createBytes = (expected: number) => {
 
     putText(text: string) {
       const { length } = text;
-      reserve(mostBytesOfNumber + mostBytesOfUnit * length);
+      reserve(maxBytesPerNumber + maxBytesPerUnit * length);
       if (length > shortText) putNumber(Buffer.byteLength(text));
       else end += 1;
       const start = end;
@@ -191,7 +191,7 @@ export const readBody = (body: Buffer, eventTime: number): EventBody => {
 };
 
 /** The first bytes of a body that are enough to read the received time. */
-export const bytesOfTimes = 1 + mostBytesOfNumber;
+export const bytesOfTimes = 1 + maxBytesPerNumber;
 
 export const readReceivedTime = (start: Buffer, eventTime: number): number =>
   createReader(start).times(eventTime).receivedTime;

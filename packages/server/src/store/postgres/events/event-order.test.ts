@@ -69,12 +69,12 @@ test.each<[string, number, object]>([
   ['the account’s newest events', most.account, {}],
   ['the account’s events after a cursor', most.account, { order: 'asc', beyond: 30_000 }],
   ['another user’s newest events', batches, { userUUID: 'visitor-number-7' }],
-])('%s: no more than %i are read', async (_, mostRead, query) => {
+])('%s: no more than %i are read', async (_, maxRead, query) => {
   const asked = (await askedBy(page(query))).filter(aboutEvents);
   for (const generic of [false, true]) {
     const rows = await rowsRead(asked, generic);
     expect(rows).toBeGreaterThanOrEqual(50);
-    expect(rows).toBeLessThanOrEqual(mostRead);
+    expect(rows).toBeLessThanOrEqual(maxRead);
   }
 });
 

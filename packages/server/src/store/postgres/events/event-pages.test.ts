@@ -60,8 +60,8 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
 
   test.each([1, 5_001, perMonth, 9_000])(
     'ends after %i events that were looked at, and the next goes on',
-    async (mostLooked) => {
-      const pages = await pagesOf({ order, attrID: 'rare' }, { mostLooked, mostCharacters: Infinity });
+    async (maxExamined) => {
+      const pages = await pagesOf({ order, attrID: 'rare' }, { maxExamined, maxCharacters: Infinity });
       expect(pages.length).toBeGreaterThan(1);
       expect(numbersOf(pages)).toEqual(inOrder(rare));
       if (order === 'desc') return;
@@ -72,7 +72,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
   );
 
   test('may hold none, and tells a follower how far it has looked', async () => {
-    const pages = await pagesOf({ order, attrID: 'none' }, { mostLooked: 2_000, mostCharacters: Infinity });
+    const pages = await pagesOf({ order, attrID: 'none' }, { maxExamined: 2_000, maxCharacters: Infinity });
     expect(pages.length).toBeGreaterThan(3);
     for (const { events, next, through } of pages) {
       expect(events).toEqual([]);
@@ -81,7 +81,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
   });
 
   test('ends with a month where it has looked at as many as it may by then', async () => {
-    const pages = await pagesOf({ order, attrID: 'none' }, { mostLooked: perMonth, mostCharacters: Infinity });
+    const pages = await pagesOf({ order, attrID: 'none' }, { maxExamined: perMonth, maxCharacters: Infinity });
     const sequences = (await site.events()).map(({ sequence }) => sequence);
     const ends = order === 'asc' ? [perMonth - 1, 2 * perMonth - 1] : [2 * perMonth, perMonth];
     expect(pages.map(({ next }) => next)).toEqual([...ends.map((nth) => sequences[nth]), null]);
@@ -99,7 +99,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     expect(asked.length).toBeLessThan(40);
     await other.browser.log({ attributes: [['page', 'plan']] }, said);
     expect(await other.events({ order, limit: 1, attrID: 'page' })).toHaveLength(1);
-    const bounds = { mostLooked: 2_000, mostCharacters: Infinity };
+    const bounds = { maxExamined: 2_000, maxCharacters: Infinity };
     const ends = (await pagesOf({ account: other.account, order, limit: 1, attrID: 'page' }, bounds)).map(
       ({ events }) => events.length,
     );
@@ -108,15 +108,15 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
   });
 
   test('is the last where nothing is left to look at, though it has looked at as many as it may', async () => {
-    const all = { mostLooked: 3 * perMonth, mostCharacters: Infinity };
+    const all = { maxExamined: 3 * perMonth, maxCharacters: Infinity };
     expect(await pagesOf({ order, attrID: 'none' }, all)).toMatchObject([{ next: null }]);
   });
 
   test('ends when its attributes take as much as they may, and has one at least', async () => {
-    const few = await pagesOf({ order, attrID: 'rare' }, { mostLooked: Infinity, mostCharacters: 1 });
+    const few = await pagesOf({ order, attrID: 'rare' }, { maxExamined: Infinity, maxCharacters: 1 });
     expect(few.map(({ events }) => events.length)).toEqual(rare.map(() => 1));
     expect(numbersOf(few)).toEqual(inOrder(rare));
-    const pairs = await pagesOf({ order, attrID: 'rare' }, { mostLooked: Infinity, mostCharacters: 1_500 });
+    const pairs = await pagesOf({ order, attrID: 'rare' }, { maxExamined: Infinity, maxCharacters: 1_500 });
     expect(pairs[0]?.events).toHaveLength(2);
     expect(numbersOf(pairs)).toEqual(inOrder(rare));
   });

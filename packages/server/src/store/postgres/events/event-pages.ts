@@ -135,7 +135,7 @@ interface Step {
  * for one statement with LATERAL. Each of these statements returns as many events as are wanted.
  */
 const fewEvents = 101;
-const mostProbesApart = 4;
+const maxSeparateProbes = 4;
 
 /** Reads the next events of probes without filters. */
 const lookApart = async (
@@ -189,7 +189,7 @@ export const look = async (
   const fit = fitting(query, 7 + values.length);
   if (fit.condition === '') {
     const rows =
-      wanted <= fewEvents && probes && probes.length <= mostProbesApart
+      wanted <= fewEvents && probes && probes.length <= maxSeparateProbes
         ? await lookApart(db, query, probes, range, wanted)
         : await db.all<StoredRow>(sql, valuesOf(wanted));
     return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as StoredRow).sequence };
@@ -239,7 +239,7 @@ const createLooking = (db: Snapshot, query: WithIDs<EventQuery>, source: Source)
   };
 };
 
-export const createEventPager = (contacts: ContactFinder, { mostLooked, mostCharacters } = pageBounds) => {
+export const createEventPager = (contacts: ContactFinder, { maxExamined, maxCharacters } = pageBounds) => {
   const sourceOf = createEventSources(contacts);
   const names = createEventNames();
 
@@ -277,7 +277,7 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
     for (let range = ranges.shift(); range; ) {
       const step = await lookIn(range, wanted);
       for (const event of step.events) {
-        if (events.length === limit || characters >= mostCharacters) {
+        if (events.length === limit || characters >= maxCharacters) {
           return pageTo((events.at(-1) as KeptEvent).sequence);
         }
         events.push(event);
@@ -291,7 +291,7 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
         wanted = Math.max(fewestPerStep, wanted);
         range = ascending ? { ...range, after: reached } : { ...range, through: reached - 1 };
       }
-      if (range && looked >= mostLooked) return pageTo(reached);
+      if (range && looked >= maxExamined) return pageTo(reached);
     }
     return pageTo(null);
   };

@@ -10,7 +10,7 @@ import { toEvent } from '../events/event-presenter.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 
 /** The most events that one query reads. */
-const mostPerStep = 2_000;
+const maxPerStep = 2_000;
 
 const wholeAccount = { stretches: undefined };
 
@@ -31,7 +31,7 @@ export const feedEvents = async (
   const firstSequence = await readFirstSequence(db, account, end);
   const bounds = { after: beyond, through: end };
   const days = await daysOf(db, { account, from: 0, to: Number.MAX_SAFE_INTEGER, ...bounds });
-  const perStep = Math.min(mostPerStep, most);
+  const perStep = Math.min(maxPerStep, most);
   const query = { account, eventIDs: undefined, attrIDs: undefined, order: 'asc', limit: perStep } as const;
   const fed = createFedEvents(most);
   for (const range of rangesOf(days, bounds)) {

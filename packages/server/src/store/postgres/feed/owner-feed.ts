@@ -4,7 +4,7 @@ import {
   fedErasures,
   fedMerges,
   fedStretches,
-  mostOwnerChanges,
+  maxOwnerChanges,
   type OwnerChange,
   type OwnerPosition,
   ownersPerPart,
@@ -98,7 +98,7 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
 export const trimOwnerChanges = async (db: Transaction): Promise<void> => {
   await db.run(
     `DELETE FROM owner_change
-     WHERE account = $1 AND change <= (SELECT max(change) FROM owner_change WHERE account = $1) - ${mostOwnerChanges}`,
+     WHERE account = $1 AND change <= (SELECT max(change) FROM owner_change WHERE account = $1) - ${maxOwnerChanges}`,
     [db.account],
   );
 };

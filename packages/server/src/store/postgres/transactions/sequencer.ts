@@ -161,14 +161,14 @@ export const readSettled = (db: Reads, account: number): Promise<Settled> =>
 const firstPauseMilliseconds = 2;
 const longestPauseMilliseconds = 50;
 /** The longest wait. It is shorter than the time after which PostgreSQL ends the transaction of a stopped server. */
-const mostPatienceMilliseconds = 4_000;
+const maxWaitMilliseconds = 4_000;
 
-/** Waits until `isSo` returns true. Throws Refusal('not_kept') after `mostPatienceMilliseconds`. */
+/** Waits until `isSo` returns true. Throws Refusal('not_kept') after `maxWaitMilliseconds`. */
 const askAgainUntil = async (isSo: () => Promise<boolean>): Promise<void> => {
   const asked = performance.now();
   let pause = firstPauseMilliseconds;
   do {
-    if (performance.now() - asked >= mostPatienceMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+    if (performance.now() - asked >= maxWaitMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
     await wait(pause);
     pause = Math.min(2 * pause, longestPauseMilliseconds);
   } while (!(await isSo()));

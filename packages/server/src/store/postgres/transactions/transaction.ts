@@ -13,7 +13,7 @@ import {
   type TakenConnection,
 } from '../database/connection.ts';
 import { beginDay, DaysMissing } from '../days/days.ts';
-import { forgetDays, mostDays, prepareDay } from '../days/partitions.ts';
+import { forgetDays, maxDays, prepareDay } from '../days/partitions.ts';
 import {
   type AccountState,
   type AccountStates,
@@ -74,12 +74,12 @@ const gone: Omit<AccountState, 'account'> = {
 };
 
 /** How often a transaction that conflicts with another is tried, and how often one that has a day to begin. */
-const mostTries = 10;
+const maxTries = 10;
 
 /** How long it waits for the lock of each of several accounts that have a day to begin, before each begins it by itself. */
 const patienceOfSeveral = 200;
 /** After this many of them are late, it waits for no more. */
-const mostLate = 2;
+const maxLate = 2;
 
 const notKept = (cause: unknown): Refusal =>
   new Refusal('not_kept', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
@@ -219,7 +219,7 @@ const beginDays = async (
         if (!isLate(failure)) throw failure;
         late.push(failure);
       });
-      if (late.length === mostLate) break;
+      if (late.length === maxLate) break;
     }
     if (late.length > 0) throw late[0];
   }
@@ -229,7 +229,7 @@ const prepareDays = async (pool: ConnectionPool, { days, receivedTime }: DaysMis
   let kept = 0;
   for (const day of days) kept = await withConnection(pool, (db) => prepareDay(db, day));
   // What fails is tried again on the next day.
-  if (kept > mostDays) await withConnection(pool, (db) => forgetDays(db, receivedTime)).catch(() => {});
+  if (kept > maxDays) await withConnection(pool, (db) => forgetDays(db, receivedTime)).catch(() => {});
 };
 
 /**
@@ -254,14 +254,14 @@ export const write = async <Value>(
       if (error instanceof NotAlone) return write(pool, 'alone', accounts, work, options);
       if (error instanceof DaysMissing || error instanceof OtherDay) {
         dayTries += 1;
-        if (dayTries > mostTries) throw new Error('a day does not begin', { cause: error });
+        if (dayTries > maxTries) throw new Error('a day does not begin', { cause: error });
       }
       if (error instanceof DaysMissing) await prepareDays(pool, error);
       else if (error instanceof OtherDay) await beginDays(pool, error, options);
       else {
         if (!isConflict(error)) throw error;
         conflicts += 1;
-        if (conflicts === mostTries) throw notKept(error);
+        if (conflicts === maxTries) throw notKept(error);
       }
     }
   }

@@ -5,7 +5,7 @@
 import { Refusal } from '../../../shared/refusal.ts';
 
 /** Equals the time that a statement waits for a lock (connection.ts). */
-const mostPatienceMilliseconds = 5_000;
+const maxWaitMilliseconds = 5_000;
 
 export const createTurns = () => {
   const last = new Map<string, Promise<unknown>>();
@@ -15,7 +15,7 @@ export const createTurns = () => {
     const before = last.get(key);
     const asked = performance.now();
     const workAtLast = () => {
-      if (performance.now() - asked > mostPatienceMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+      if (performance.now() - asked > maxWaitMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
       return work();
     };
     const turn = before ? before.then(workAtLast, workAtLast) : work();

@@ -3,9 +3,9 @@ import type { FedAttribute, FedEvents } from '../../report-feed.ts';
 import { charactersOf, type KeptEvent } from '../kept-event.ts';
 
 /** A feed's part ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
-const mostCharacters = 4 * 1024 * 1024;
+const maxCharacters = 4 * 1024 * 1024;
 /** Or when it has so many attributes: each is a message of its own to copy, and a page can make up as many names as it likes. */
-const mostAttributes = 5_000;
+const maxAttributes = 5_000;
 
 /** A distinct text costs more than its number, which takes 4 bytes. */
 const createAttribute = (attrID: string) => {
@@ -45,7 +45,7 @@ export const createFedEvents = (most: number) => {
         attribute.add(row, attrValue);
       }
     },
-    isFull: (): boolean => events.length >= most || characters >= mostCharacters || attributes.size >= mostAttributes,
+    isFull: (): boolean => events.length >= most || characters >= maxCharacters || attributes.size >= maxAttributes,
     done: (end: Pick<FedEvents, 'through' | 'more' | 'firstSequence'>): FedEvents => ({
       count: events.length,
       sequence: column(({ sequence }) => sequence),

@@ -8,7 +8,7 @@ import type { Statement } from '../../../identity/statements.ts';
 import type { FedErasure, FedOwners, FedStretch } from '../../report-feed.ts';
 
 /** So many of the newest changes are stored. A reader that has read less begins again. */
-export const mostOwnerChanges = 1_000_000;
+export const maxOwnerChanges = 1_000_000;
 
 /** Users, or changes, of one part of the feed. */
 export const ownersPerPart = 5_000;
@@ -45,7 +45,7 @@ export const positionText = ({ change, mark, user }: OwnerPosition): string =>
 export const positionOf = (text: string | null, newest: number): OwnerPosition | undefined => {
   const [, change, mark, user] = /^(\d{1,15}) (\d{1,15})(?: (\d{1,15}))?$/.exec(text ?? '') ?? [];
   if (change === undefined) return undefined;
-  if (Number(change) > newest || Number(change) < newest - mostOwnerChanges) return undefined;
+  if (Number(change) > newest || Number(change) < newest - maxOwnerChanges) return undefined;
   return { change: Number(change), mark: Number(mark), ...(user !== undefined && { user: Number(user) }) };
 };
 

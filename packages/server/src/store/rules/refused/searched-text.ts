@@ -32,14 +32,14 @@ export const fieldNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Combining marks in sequence. No name that is searched for has more. */
-const mostMarks = 256;
+const maxMarks = 256;
 
-/** Returns text in NFC. Longer runs of marks are cut to `mostMarks`: sorting n marks takes time that grows with the square of n. */
+/** Returns text in NFC. Longer runs of marks are cut to `maxMarks`: sorting n marks takes time that grows with the square of n. */
 export const normalized = (text: string): string =>
   // ASCII has no marks, and looking for them takes most of the time of a search.
   Buffer.byteLength(text) === text.length
     ? text
-    : text.replace(/\p{M}+/gu, (marks) => marks.slice(0, mostMarks)).normalize('NFC');
+    : text.replace(/\p{M}+/gu, (marks) => marks.slice(0, maxMarks)).normalize('NFC');
 
 /** Returns text with spaces for the escapes of JSON, because they are no part of a word. */
 export const withoutEscapes = (text: string): string => text.replace(/\\(?:u[\da-f]{4}|.)/gi, ' ');

@@ -15,10 +15,10 @@ interface Row extends Omit<Access, 'accountOrigin' | 'enrich'> {
 }
 
 /** The most tokens in the cache; unknown tokens are looked up each time. */
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 
 /** The most hashes of issued tokens in memory; `wasMade` returns false for later ones. */
-const mostMade = 100_000;
+const maxCreated = 100_000;
 
 /**
  * `PRAGMA data_version` changes when another connection commits anything; reading it takes a microsecond. Only then position.access
@@ -37,7 +37,7 @@ export const createAccess = (db: Connection) => {
   const selectMade = db.prepare<[number, number], { token: number; hash: string }>(
     'SELECT token, hash FROM token WHERE token > ? AND NOT session ORDER BY token LIMIT ?',
   );
-  const known = new BoundedMap<string, Known>(mostRemembered);
+  const known = new BoundedMap<string, Known>(maxCached);
   const made = new Set<string>();
   let lastMade = 0;
   let seenData = dataVersion.get();
@@ -45,7 +45,7 @@ export const createAccess = (db: Connection) => {
 
   /** Tokens are never deleted, so only the new ones are read. */
   const readMade = () => {
-    for (const { token, hash } of selectMade.all(lastMade, mostMade - made.size)) {
+    for (const { token, hash } of selectMade.all(lastMade, maxCreated - made.size)) {
       made.add(hash);
       lastMade = token;
     }

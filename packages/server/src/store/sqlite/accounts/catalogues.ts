@@ -26,7 +26,7 @@ import type { Connection } from '../database/connection.ts';
 import type { Rollups } from '../events/rollups.ts';
 
 /** The most accounts in the cache. */
-const mostAccounts = 500;
+const maxAccounts = 500;
 
 interface Settings {
   readonly strict: number;
@@ -50,7 +50,7 @@ export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'ha
         type = coalesce(@type, type)`);
   const setMerged = db.prepare('UPDATE catalogue SET mergedInto = ? WHERE account = ? AND kind = ? AND id = ?');
   const drop = db.prepare('DELETE FROM catalogue WHERE account = ? AND kind = ? AND id = ?');
-  const known = new BoundedMap<number, ListedIDs>(mostAccounts);
+  const known = new BoundedMap<number, ListedIDs>(maxAccounts);
 
   const knownOf = (account: number): ListedIDs => {
     const remembered = known.get(account);

@@ -3,8 +3,8 @@ import {
   firstOf,
   type IndexPart,
   type KeyRange,
-  mostChanged,
-  mostGathered,
+  maxChanged,
+  maxCollected,
   partBefore,
   restOf,
   type SortKey,
@@ -119,10 +119,10 @@ export const createParts = (db: Connection) => {
       };
       return firstOf((part.terms ?? [null]).map(readTerm), descending, most);
     },
-    /** The number of contacts of a part, up to `mostGathered` + 1; more where contacts have several of its terms. */
+    /** The number of contacts of a part, up to `maxCollected` + 1; more where contacts have several of its terms. */
     sizeOf: (account: number, part: IndexPart): number => {
       const { count } = statementsOf(part);
-      const most = mostGathered + 1;
+      const most = maxCollected + 1;
       const sizeOfTerm = (term: number | null) =>
         count.get({ account, term, most, ...parametersOf(part.range) }) as number;
       return Math.min(
@@ -136,7 +136,7 @@ export const createParts = (db: Connection) => {
 /** Reads the contacts that may differ from what the index says, in the order in which they were created. */
 export const createUnsure = (db: Connection, contacts: ContactFinder) => {
   const count = db
-    .prepare<[], number>(`SELECT count(*) FROM (SELECT 1 FROM contact_changed LIMIT ${mostChanged + 1})`)
+    .prepare<[], number>(`SELECT count(*) FROM (SELECT 1 FROM contact_changed LIMIT ${maxChanged + 1})`)
     .pluck();
   const changed = db
     .prepare<[number], [contact: number, mergedInto: number | null]>(`
@@ -159,7 +159,7 @@ export const createUnsure = (db: Connection, contacts: ContactFinder) => {
   const descending = statementsFor('DESC');
   /** The contacts that have changed since they were indexed, and those who answer for merged ones of these; undefined when they are many. */
   const few = (account: number): number[] | undefined => {
-    if ((count.get() as number) > mostChanged) return undefined;
+    if ((count.get() as number) > maxChanged) return undefined;
     const both = changed
       .all(account)
       .flatMap(([contact, mergedInto]) =>

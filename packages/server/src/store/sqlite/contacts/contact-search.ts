@@ -11,8 +11,8 @@ import {
   isInRange,
   type KeyRange,
   keyOf,
-  mostCandidates,
-  mostExamined,
+  maxCandidates,
+  maxExamined,
   needsSizes,
   partBefore,
   partsOf,
@@ -123,7 +123,7 @@ export const createContactSearch = (
         examined += ends.length;
         // Those that follow come after the page.
         if (isInOrder && page.waiting() > limit) return undefined;
-        if (isInOrder && page.waiting() > 0 && examined >= mostExamined) return ends.at(-1);
+        if (isInOrder && page.waiting() > 0 && examined >= maxExamined) return ends.at(-1);
       }
       rest = some.rest;
       if (rest) yield;
@@ -180,9 +180,9 @@ export const createContactSearch = (
       examined += ends.length;
       const last = ends.at(-1);
       if (last === undefined || ends.length < most) return page.end(end);
-      if (examined >= mostExamined && !page.isEmpty()) return page.endAt(last);
+      if (examined >= maxExamined && !page.isEmpty()) return page.endAt(last);
       range = restOf(range, last, descending);
-      most = Math.min(2 * most, mostCandidates);
+      most = Math.min(2 * most, maxCandidates);
       yield;
     }
   };

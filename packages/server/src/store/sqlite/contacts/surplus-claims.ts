@@ -1,6 +1,6 @@
 /** Deletes claims and claimed links beyond the limits of a contact or a user: the oldest go, as if they had never been made. */
 import { limits } from '@firsthand/contract/limits';
-import { mostGivingWay, type StatementRow } from '../../rules/links.ts';
+import { maxGivingWay, type StatementRow } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
 import { claimKey } from './claims.ts';
@@ -14,7 +14,7 @@ export const createSurplusClaims = (db: Connection, { detachUser }: Pick<Detachi
       AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE claim = @made)`;
   const surplus = db
     .prepare<{ contact: number; made: number }, number>(`
-      SELECT count(*) FROM (SELECT 1 ${open} LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact})`)
+      SELECT count(*) FROM (SELECT 1 ${open} LIMIT ${maxGivingWay} OFFSET ${limits.claimsPerContact})`)
     .pluck();
   // In the order in which they were made.
   const oldest = db.prepare<{ contact: number; made: number; most: number }, { claim: number; user: number }>(`
@@ -26,7 +26,7 @@ export const createSurplusClaims = (db: Connection, { detachUser }: Pick<Detachi
   const claimedLinks = `FROM statement WHERE contact = @contact AND claim IN (SELECT claim ${open}) AND NOT verified`;
   const surplusLinks = db.prepare<{ contact: number; made: number | null }, Link>(`
     SELECT sequence, user, contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
-      SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${mostGivingWay} OFFSET ${limits.claimedLinksPerContact}))`);
+      SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${maxGivingWay} OFFSET ${limits.claimedLinksPerContact}))`);
   const dropLink = db.prepare('DELETE FROM statement WHERE sequence = ?');
   const keyOf = db.prepare<[number | null], string>(`SELECT ${claimKey} FROM claim WHERE claim = ?`).pluck();
   const ofKey = `SELECT claim FROM claim WHERE user = @user AND contact = @contact AND ${claimKey} = @key`;

@@ -9,7 +9,7 @@ export interface User {
 }
 
 /** The most users in memory. */
-const mostRemembered = 50_000;
+const maxCached = 50_000;
 
 export const createUsers = (db: Connection) => {
   const select = db.prepare<[number, string], ActiveDays & { user: number }>(
@@ -21,7 +21,7 @@ export const createUsers = (db: Connection) => {
    * Keyed by userUUID alone, which is hashed faster than a key with the account. When two accounts use the same userUUID, the one
    * that was read last is held.
    */
-  const remembered = new BoundedMap<string, User>(mostRemembered);
+  const remembered = new BoundedMap<string, User>(maxCached);
 
   const remember = (userUUID: string, user: User) => {
     remembered.set(userUUID, user);

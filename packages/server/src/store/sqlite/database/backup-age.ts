@@ -7,7 +7,7 @@ import { isBackupName, openBackupFolder } from './backup-folder.ts';
 import { give, ownerAmong } from './owner.ts';
 
 /** The age from which a person should check the backups of a database that was backed up before. */
-const mostDays = 7;
+const maxDays = 7;
 
 const markOf = (path: string): string => `${path}-backup`;
 
@@ -28,7 +28,7 @@ export const examineBackup = (path: string, { backupDir }: ExamineOptions): Find
     return { name: 'backup', ok: false, detail: `there is none: ${advice}` };
   }
   const days = (Date.now() - mark.mtimeMs) / dayMilliseconds;
-  return { name: 'backup', ok: days <= mostDays, detail: `the last one is ${days.toFixed(1)} days old` };
+  return { name: 'backup', ok: days <= maxDays, detail: `the last one is ${days.toFixed(1)} days old` };
 };
 
 /** A duration in milliseconds, for people. */

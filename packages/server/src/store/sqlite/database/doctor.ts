@@ -21,7 +21,7 @@ import { newestMigration } from './migrate.ts';
 
 const mebibyte = 1024 * 1024;
 const fewestFreeBytes = 256 * mebibyte;
-const mostWALBytes = 64 * mebibyte;
+const maxWALBytes = 64 * mebibyte;
 
 const examineServer = (path: string): Finding => {
   const found = (ok: boolean, detail: string): Finding => ({ name: 'server', ok, detail });
@@ -140,7 +140,7 @@ export const examineDatabase = async (given: string, options: ExamineOptions = {
     examinePermissions(path),
     ...backups,
     { name: 'disk', ok: free > fewestFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
-    { name: 'write-ahead log', ok: wal <= mostWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
+    { name: 'write-ahead log', ok: wal <= maxWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
     examineServer(path),
   ];
 };

@@ -6,10 +6,10 @@ import { type Connection, openConnection } from './connection.ts';
 import { refuseForeign } from './file.ts';
 import { newestMigration } from './migrate.ts';
 
-const mostReported = 5;
+const maxReported = 5;
 
 const examine = (db: Connection): string[] => {
-  const check = db.prepare<[], string>(`PRAGMA integrity_check(${mostReported})`).pluck().all();
+  const check = db.prepare<[], string>(`PRAGMA integrity_check(${maxReported})`).pluck().all();
   if (check.join() !== 'ok') return check;
   if (db.prepare('PRAGMA foreign_key_check').all().length > 0) return ['rows point to nothing'];
   // An older schema has no blocks of events, or no checksums.

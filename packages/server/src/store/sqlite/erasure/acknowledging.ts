@@ -12,7 +12,7 @@ export interface ErasureProgress extends ErasureReceipt {
 
 const pauseMilliseconds = 10;
 /** A contact with 100,000 requests takes some seconds. */
-const mostMilliseconds = 60_000;
+const maxMilliseconds = 60_000;
 
 /** `eraseContact` of the Store, over a writer that needs several commits for a contact with many claims or requests. */
 export const acknowledging =
@@ -22,7 +22,7 @@ export const acknowledging =
     for (let asked = request; ; ) {
       const { hasNames, ...receipt } = (await write({ name: 'eraseContact', request: asked })) as ErasureProgress;
       if (!hasNames) return receipt;
-      if (performance.now() - began > mostMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 5 });
+      if (performance.now() - began > maxMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 5 });
       await wait(pauseMilliseconds);
       // The same as a repeated request of a client.
       asked = { account: request.account, contactUUID: receipt.contactUUID, time: Date.now() };

@@ -119,7 +119,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   /** Returns some of the remaining events of a source, what finding them cost, and whether they are the last. */
   const placesOf = (
     source: Omit<Source, 'eventID'>,
-    mostCost: number,
+    maxCost: number,
   ): { places: EventPlace[]; cost: number; areLast: boolean } => {
     const places: EventPlace[] = [];
     const of = `${source.what} ${source.number} ${source.after}`;
@@ -135,7 +135,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
         progress.after = found.reached;
         cost += costOfBlock + found.indexes.length;
       }
-      if (cost >= mostCost) return { places, cost, areLast: false };
+      if (cost >= maxCost) return { places, cost, areLast: false };
     }
     return { places, cost: cost + costOfEnd, areLast: true };
   };

@@ -5,7 +5,7 @@ import {
   type BlockWriter,
   charactersPerBlock,
   createBlockReader,
-  mostSpan,
+  maxSpan,
   type StoredBlock,
 } from './event-blocks.ts';
 
@@ -72,7 +72,7 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         events += size.count;
         bytes += size.bytes;
         const [first] = group;
-        if (first && size.through - first.through > mostSpan) endGroup();
+        if (first && size.through - first.through > maxSpan) endGroup();
         if (!isSmall(size) && (group.length === 0 || !fitsInOne(sumOf([...group, size])))) {
           // The block stays: joined with the blocks before it, it would make every later block be rewritten.
           endGroup();

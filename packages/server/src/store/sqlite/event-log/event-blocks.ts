@@ -14,7 +14,7 @@ export const usualEventsPerBlock = 72;
 export const charactersPerBlock = 64 * 1024;
 
 /** The most by which sequences in a block differ: copied ones may have gaps, and a segment cannot begin within a block (segment-builder.ts). */
-export const mostSpan = 2 ** 30;
+export const maxSpan = 2 ** 30;
 
 export interface StoredBlock {
   /** The key of the block: the sequence of the last event that was written into it. */
@@ -67,7 +67,7 @@ const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
   for (const event of events) {
     const more = charactersOf(event);
     const last = chunks.at(-1);
-    const isNear = last !== undefined && event.sequence - (last[0] as KeptEvent).sequence <= mostSpan;
+    const isNear = last !== undefined && event.sequence - (last[0] as KeptEvent).sequence <= maxSpan;
     if (isNear && last.length < most && characters + more <= charactersPerBlock) {
       last.push(event);
       characters += more;

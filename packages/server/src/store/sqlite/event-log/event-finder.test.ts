@@ -19,7 +19,7 @@ import { createWriteEngine, type WriteEngine } from '../engine.ts';
 import { createEventPager } from '../events/event-pages.ts';
 
 const asker = { account: 1, token: 1, browser: false };
-const mostSteps = 5_000;
+const maxSteps = 5_000;
 
 let db: Connection;
 let engine: WriteEngine;
@@ -63,7 +63,7 @@ const createReader = (bounds?: PageBounds) => {
       const steps = getEvents({ account: 1, order: 'desc', limit: 1_000, beyond, ...query });
       let step = steps.next();
       for (let nth = 0; !step.done; nth += 1) {
-        if (nth > mostSteps) throw new Error('it never ends');
+        if (nth > maxSteps) throw new Error('it never ends');
         step = steps.next();
       }
       const { events, next }: EventPage = step.value;
@@ -104,9 +104,9 @@ test.each(['asc', 'desc'] as const)('%s, a page that ends in a block of two days
   tidyUp();
   const all = from(1, 200);
   const expected = order === 'asc' ? all : all.toReversed();
-  for (const mostLooked of [1, 60, 70, 120, 130, 190]) {
-    const read = createReader({ mostLooked, mostCharacters: Infinity });
-    expect(read({ order, from: 0, to: 9 * day }), `${mostLooked}`).toEqual(expected);
+  for (const maxExamined of [1, 60, 70, 120, 130, 190]) {
+    const read = createReader({ maxExamined, maxCharacters: Infinity });
+    expect(read({ order, from: 0, to: 9 * day }), `${maxExamined}`).toEqual(expected);
   }
 });
 

@@ -5,7 +5,7 @@ import { createBlockReader } from './event-blocks.ts';
 import { createPostingLists, type PostingKey } from './posting-lists.ts';
 
 /** The most that is read between two pauses, in events; a block costs as much as a few events. */
-const mostTaken = 8_192;
+const maxTaken = 8_192;
 const costOfBlock = 8;
 
 export const createEventTail = (db: Connection) => {
@@ -33,7 +33,7 @@ export const createEventTail = (db: Connection) => {
         }
         loaded = through;
         taken += costOfBlock + sizeOf(block);
-        if (taken >= mostTaken) return false;
+        if (taken >= maxTaken) return false;
       }
       return true;
     },

@@ -16,7 +16,7 @@ import { createVisitorRemoval } from './visitors.ts';
 export const eventsPerSegment = 131_072;
 
 /** The most events that may wait for indexing, in segments: readers index them in memory. */
-const mostSegmentsWaiting = 3;
+const maxWaitingSegments = 3;
 
 /** The most blocks that a step reads, and the most characters in them. */
 const blocksPerStep = 64;
@@ -31,7 +31,7 @@ const rowsPerStep = 1_000;
 const attributesPerSegment = 2 ** 21;
 
 /** Places of blocks have 32 bits (block-times.ts): a segment ends before a block beyond this one. Copied sequences may have such gaps. */
-const mostPlace = 2 ** 32 - 1;
+const maxPlace = 2 ** 32 - 1;
 
 /** A segment that is being written. */
 interface Draft {
@@ -158,7 +158,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
     let isFull = false;
     for (const row of next.iterate(before, Math.min(compacted, draft.end))) {
       const place = row.through - draft.after;
-      isFull = draft.count > 0 && place > mostPlace;
+      isFull = draft.count > 0 && place > maxPlace;
       if (isFull) break;
       const block = readBlock(row);
       summary.read(block, place);
@@ -218,7 +218,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
      * By how many segments the events that wait for indexing exceed the permitted number; 0 while they don't. Above 0, commits wait
      * for steps of indexing (maintenance.ts).
      */
-    behind: (): number => Math.max(0, waiting() / perSegment - mostSegmentsWaiting),
+    behind: (): number => Math.max(0, waiting() / perSegment - maxWaitingSegments),
     /**
      * Removes events that are being deleted from the summaries, where leaving them would change a result. They no longer count as waiting. The caller's
      * transaction must not go on after an error without `forget`.

@@ -12,7 +12,7 @@ export type Holder = number;
 type VisitorsByQuarter = ReadonlyMap<number, readonly Holder[]>;
 
 /** The most bytes of a number below 2^53. */
-const mostBytesOfNumber = 8;
+const maxBytesPerNumber = 8;
 
 /** Maps negative numbers to the odd ones. */
 const toUnsigned = (number: number): number => (number < 0 ? -2 * number - 1 : 2 * number);
@@ -66,7 +66,7 @@ const createNumberReader = (bytes: Buffer) => {
 };
 
 const toVisitors = (visitors: readonly Holder[]): Buffer => {
-  const numbers = createNumberWriter(Buffer.allocUnsafe(visitors.length * mostBytesOfNumber));
+  const numbers = createNumberWriter(Buffer.allocUnsafe(visitors.length * maxBytesPerNumber));
   for (const visitor of Float64Array.from(visitors).sort()) numbers.writeNext(visitor);
   return numbers.written();
 };
@@ -82,7 +82,7 @@ interface Quarter {
 }
 
 const fromQuarters = (quarters: readonly Quarter[]): Buffer => {
-  const most = quarters.reduce((bytes, { visitors }) => bytes + 2 * mostBytesOfNumber + visitors.length, 0);
+  const most = quarters.reduce((bytes, { visitors }) => bytes + 2 * maxBytesPerNumber + visitors.length, 0);
   const numbers = createNumberWriter(Buffer.allocUnsafe(most));
   for (const { quarter, visitors } of quarters) {
     numbers.writeNext(quarter);
@@ -122,7 +122,7 @@ export const readVisitorList = (
  */
 const without = (visitors: Buffer, gone: readonly Holder[]): Buffer => {
   const ascending = Float64Array.from(gone).sort();
-  const left = createNumberWriter(Buffer.allocUnsafe(visitors.length + mostBytesOfNumber));
+  const left = createNumberWriter(Buffer.allocUnsafe(visitors.length + maxBytesPerNumber));
   let next = 0;
   visitEach(visitors, (visitor) => {
     while ((ascending[next] as number) < visitor) next += 1;

@@ -5,14 +5,14 @@ import type { Range } from '../event-log/event-log.ts';
 
 /**
  * Returns the ranges of sequences of these days. Consecutive days are joined into one range, and so are days with at most
- * `mostBetween` events between them: a new range costs more than skipping those events.
+ * `maxBetween` events between them: a new range costs more than skipping those events.
  */
-export const toRanges = (days: readonly DaySpan[], mostBetween = 0): Range[] => {
+export const toRanges = (days: readonly DaySpan[], maxBetween = 0): Range[] => {
   const ranges: { after: number; through: number }[] = [];
   days.forEach(({ day, firstSequence, lastSequence }, nth) => {
     const last = ranges.at(-1);
     const follows = days[nth - 1]?.day === day - 1;
-    if (last && (follows || firstSequence - last.through - 1 <= mostBetween)) last.through = lastSequence;
+    if (last && (follows || firstSequence - last.through - 1 <= maxBetween)) last.through = lastSequence;
     else ranges.push({ after: firstSequence - 1, through: lastSequence });
   });
   return ranges;

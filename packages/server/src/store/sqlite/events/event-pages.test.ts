@@ -50,8 +50,8 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
 
   test.each([1, 2_000, 3_500, perDay, 9_000])(
     'ends after %i rows that were looked at, and the next goes on',
-    (mostLooked) => {
-      const pages = pagesOf({ order, attrID: 'rare' }, { mostLooked, mostCharacters: Infinity });
+    (maxExamined) => {
+      const pages = pagesOf({ order, attrID: 'rare' }, { maxExamined, maxCharacters: Infinity });
       expect(pages.length).toBeGreaterThan(1);
       expect(numbersOf(pages)).toEqual(inOrder(rare));
       if (order === 'desc') return;
@@ -62,7 +62,7 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
   );
 
   test('may hold none, and tells a follower how far it has looked', () => {
-    const pages = pagesOf({ order, attrID: 'none' }, { mostLooked: 2_000, mostCharacters: Infinity });
+    const pages = pagesOf({ order, attrID: 'none' }, { maxExamined: 2_000, maxCharacters: Infinity });
     expect(pages.length).toBeGreaterThan(3);
     for (const { events, next, through } of pages) {
       expect(events).toEqual([]);
@@ -71,10 +71,10 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
   });
 
   test('ends when its attributes take as much as they may, and has one at least', () => {
-    const few = pagesOf({ order, attrID: 'rare' }, { mostLooked: Infinity, mostCharacters: 1 });
+    const few = pagesOf({ order, attrID: 'rare' }, { maxExamined: Infinity, maxCharacters: 1 });
     expect(few.map(({ events }) => events.length)).toEqual(rare.map(() => 1));
     expect(numbersOf(few)).toEqual(inOrder(rare));
-    const pairs = pagesOf({ order, attrID: 'rare' }, { mostLooked: Infinity, mostCharacters: 1_500 });
+    const pairs = pagesOf({ order, attrID: 'rare' }, { maxExamined: Infinity, maxCharacters: 1_500 });
     expect(pairs[0]?.events).toHaveLength(2);
     expect(numbersOf(pairs)).toEqual(inOrder(rare));
   });

@@ -49,14 +49,14 @@ const within = (ranges: readonly Range[], bounds: Range, order: Order): Range[] 
 export const createEventPager = (
   db: Connection,
   {
-    bounds: { mostLooked, mostCharacters } = pageBounds,
+    bounds: { maxExamined, maxCharacters } = pageBounds,
     log = createEventLogReader(db),
-    mostBetween = eventsPerSegment,
+    maxBetween = eventsPerSegment,
   }: {
     bounds?: PageBounds | undefined;
     log?: EventLogReader;
     /** A visitor's days with at most this many events between them are read as one range. */
-    mostBetween?: number | undefined;
+    maxBetween?: number | undefined;
   } = {},
 ) => {
   const catalogues = createCatalogueReader(db);
@@ -82,7 +82,7 @@ export const createEventPager = (
 
     const always = from === undefined && to === undefined;
     // The postings of a visitor name few blocks in a segment: skipping the visitor's other days costs less than another range.
-    const ofVisitor = days && toRanges(days, mostBetween);
+    const ofVisitor = days && toRanges(days, maxBetween);
     const ranges = ofVisitor ?? (always ? [sequences] : toRanges(accountDays));
     const filter = always && query.attrIDs === undefined ? undefined : query;
     for (const found of log.find(sources, within(ranges, sequences, order), order, filter)) {
@@ -95,7 +95,7 @@ export const createEventPager = (
         if (!matches(block, index)) continue;
         const event = eventAt(block, index);
         if (presenter.isErased(event)) continue;
-        if (events.length === limit || characters >= mostCharacters) {
+        if (events.length === limit || characters >= maxCharacters) {
           const { sequence } = events.at(-1) as StoredEvent;
           return { events, next: sequence, through: sequence };
         }
@@ -103,7 +103,7 @@ export const createEventPager = (
         characters += charactersOf(event);
       }
       looked += sizeOf(block);
-      if (looked >= mostLooked && (ascending ? reached < end : reached > 1)) {
+      if (looked >= maxExamined && (ascending ? reached < end : reached > 1)) {
         return { events, next: reached, through: reached };
       }
     }

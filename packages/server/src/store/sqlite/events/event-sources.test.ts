@@ -50,8 +50,8 @@ const openEngine = (db: Connection) => {
 
 const forgetDays = (db: Connection) => db.exec('UPDATE user SET days = 0; UPDATE contact SET days = 0');
 
-const namesOf = (db: Connection, mostBetween: number, query: Partial<EventQuery>): string[] => {
-  const getEvents = createEventPager(db, { mostBetween });
+const namesOf = (db: Connection, maxBetween: number, query: Partial<EventQuery>): string[] => {
+  const getEvents = createEventPager(db, { maxBetween });
   const names: string[] = [];
   let beyond: number | undefined;
   for (;;) {
@@ -101,21 +101,21 @@ test('pages and repeats are the same with and without the list of active days', 
       }
       const ofUser = (user: string) => kept.filter(({ userUUID }) => userUUID === user);
       const ofContact = kept.filter(({ userUUID, contactUUID }) => userUUID === laptop || contactUUID !== null);
-      const expectPages = (mostBetween: number) => {
+      const expectPages = (maxBetween: number) => {
         for (const order of ['asc', 'desc'] as const) {
           const inOrder = (some: typeof kept) => {
             const names = some.map(({ eventUUID }) => eventUUID);
             return order === 'asc' ? names : names.reverse();
           };
           for (const userUUID of users)
-            expect(namesOf(db, mostBetween, { order, userUUID })).toEqual(inOrder(ofUser(userUUID)));
-          expect(namesOf(db, mostBetween, { order, contactUUID })).toEqual(inOrder(ofContact));
+            expect(namesOf(db, maxBetween, { order, userUUID })).toEqual(inOrder(ofUser(userUUID)));
+          expect(namesOf(db, maxBetween, { order, contactUUID })).toEqual(inOrder(ofContact));
           const early = ofContact.filter((each) => each.day < 20_030);
-          expect(namesOf(db, mostBetween, { order, contactUUID, to: 20_030 * day })).toEqual(inOrder(early));
+          expect(namesOf(db, maxBetween, { order, contactUUID, to: 20_030 * day })).toEqual(inOrder(early));
         }
       };
       // Each stretch of days by itself, and some together.
-      for (const mostBetween of [0, 40]) expectPages(mostBetween);
+      for (const maxBetween of [0, 40]) expectPages(maxBetween);
       forgetDays(db);
       expectPages(0);
       db.close();

@@ -21,7 +21,7 @@ export interface SentEvent {
 /** Keys that are written together: each then costs about 60 bytes of the log instead of 500. */
 const usualEventsPerSettling = 1_024;
 /** When there was no time to write the keys between commits, a commit writes them once there are 8 times the usual number. */
-const mostTimes = 8;
+const maxTimes = 8;
 
 /** All keys are of one day: those of the day before are written when a day begins. */
 const byKey = (a: SentEvent, b: SentEvent): number => {
@@ -84,7 +84,7 @@ export const createRecentKeys = (
       return recent.get(eventUUID)?.some((sent) => sent.holder === holder && sent.server === server) ?? false;
     },
     add(day: number, { eventUUID, holder, server }: Omit<SentEvent, 'day'>): void {
-      if (count >= mostTimes * eventsPerSettling) settle();
+      if (count >= maxTimes * eventsPerSettling) settle();
       const sent = { day, eventUUID, holder, server };
       const known = recent.get(eventUUID);
       if (known) known.push(sent);

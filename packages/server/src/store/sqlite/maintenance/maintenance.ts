@@ -13,7 +13,7 @@ import type { WriteAheadLog } from './write-ahead-log.ts';
  * would grow.
  */
 const fewestRepeats = 1_000;
-const mostRepeats = 4_000;
+const maxRepeats = 4_000;
 
 /** The pause before a step is tried again for which the disk had no room, or which another process blocked. */
 export const pauseMilliseconds = 1_000;
@@ -68,7 +68,7 @@ export const createMaintenance = ({
   const forgetSome = (): boolean => {
     const kept = arranging.written() - forgottenAt;
     forgottenAt += kept;
-    return forgetRepeats(Math.min(Math.max(kept, fewestRepeats), mostRepeats));
+    return forgetRepeats(Math.min(Math.max(kept, fewestRepeats), maxRepeats));
   };
   const deleteSome = () => erasures.continueErasures() || forgetSome();
   let erasing = false;

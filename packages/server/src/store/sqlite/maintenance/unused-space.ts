@@ -10,7 +10,7 @@ import { type Connection, couldNow, emptyLog } from '../database/connection.ts';
 const bytesPerStep = 2 * 1024 * 1024;
 
 /** Pages that are cleared under one lock, or slightly more: each takes about 10 microseconds. */
-const mostPages = 500;
+const maxPages = 500;
 
 const pauseMilliseconds = 100;
 
@@ -99,7 +99,7 @@ export const createUnusedSpace = (db: Connection) => {
     step(): number | null {
       if (next === null) return null;
       if (!canOpen()) return pauseMilliseconds;
-      if (unclean.length >= mostPages) return clear() ? 0 : pauseMilliseconds;
+      if (unclean.length >= maxPages) return clear() ? 0 : pauseMilliseconds;
       const read = readSync(file(), chunk, 0, bytesPerStep, next * pageBytes);
       for (let at = 0; at + pageBytes <= read; at += pageBytes, next += 1) {
         if (uncleanOf(chunk.subarray(at, at + pageBytes), next)) unclean.push(next);

@@ -21,7 +21,7 @@ const retryBytes = mebibyte;
  * From this size on the log must restart, even if commits wait a moment for the readers of its end. Two commits and a pause may add
  * to it: it stays below 64 MiB.
  */
-const mostBytes = 24 * mebibyte;
+const maxBytes = 24 * mebibyte;
 
 /**
  * The pause before the log is tried again; it doubles after each failed try. A step of a read ends soon, but while a backup reads,
@@ -57,7 +57,7 @@ export const createWriteAheadLog = (db: Connection) => {
 
   const writeBack = (): number | null => {
     const { log, checkpointed } = look.get() as { log: number; checkpointed: number };
-    if (log * pageBytes >= mostBytes) return empty() ? null : pause();
+    if (log * pageBytes >= maxBytes) return empty() ? null : pause();
     if (log * pageBytes < backlogBytes || (log - checkpointed) * pageBytes < retryBytes) return null;
     return couldNow(() => Boolean(db.pragma('wal_checkpoint(PASSIVE)'))) ? null : pause();
   };

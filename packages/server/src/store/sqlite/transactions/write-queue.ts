@@ -9,7 +9,7 @@ import type { Outcome } from './transaction.ts';
  * The most commits in progress: one that syncs and one that is queued behind it, so that the writer thread never waits for the main
  * thread.
  */
-const mostUnderWay = 2;
+const maxConcurrent = 2;
 
 interface Queued {
   readonly call: Call;
@@ -61,7 +61,7 @@ export const createWriteQueue = (
 
   const flush = () => {
     scheduled = false;
-    if (queued.length === 0 || underWay >= mostUnderWay) return;
+    if (queued.length === 0 || underWay >= maxConcurrent) return;
     const batch = queued;
     queued = [];
     void commit(batch);

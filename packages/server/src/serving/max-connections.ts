@@ -19,5 +19,5 @@ const openFiles = (): number => {
 };
 
 /** The most connections: all but 64 of the files, at least half of them, and at most 20,000. */
-export const mostConnections = (files = openFiles()): number =>
+export const defaultMaxConnections = (files = openFiles()): number =>
   Math.min(most, Math.max(files - forFiles, Math.floor(files / 2)));
