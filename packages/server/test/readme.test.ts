@@ -10,7 +10,7 @@ import { type Operation, operationNames, operations } from '@firsthand/contract/
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as z from 'zod';
 import { readConfig, settings } from '../src/config/config.ts';
-import { parseAddress } from '../src/identity/address.ts';
+import { parseAddress } from '../src/identity/email-address.ts';
 import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';
 import { claimsIn, exceptionsIn, missingIn, withTests } from './fixtures/documents/readme-claims.ts';

@@ -1,6 +1,6 @@
 import { roleOf } from '@firsthand/contract/account/members';
 import type { Command } from 'commander';
-import { parseAddress } from '../identity/address.ts';
+import { parseAddress } from '../identity/email-address.ts';
 import type { Member } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { type AccountOptions, addDatabase, chosenAccount, withStore } from './shared/database.ts';

@@ -16,7 +16,7 @@ import { originAllowed, parseOrigin } from '@firsthand/contract/origins';
 import { type Command, Option } from 'commander';
 import { readConfig } from '../config/config.ts';
 import { parseEnvironmentFile, setInEnvironmentFile } from '../config/environment-file.ts';
-import { parseAddress } from '../identity/address.ts';
+import { parseAddress } from '../identity/email-address.ts';
 import type { AccountSummary, Store } from '../store/store.ts';
 import { accountFrom, tagLines } from './account.ts';
 import { WrongUsage } from './shared/command-errors.ts';

@@ -1,7 +1,7 @@
 /** The people who may sign in to the console; the API calls them members, because a user is a browser there. */
 import { type MemberRole, memberRoles, roleKinds } from '@firsthand/contract/account/members';
 import { type Command, Option } from 'commander';
-import { parseAddress } from '../identity/address.ts';
+import { parseAddress } from '../identity/email-address.ts';
 import type { Store } from '../store/store.ts';
 import { type AccountOptions, accountOf, addDatabase, chosenAccount, withStore } from './shared/database.ts';
 import { addSettings, settingsOf } from './shared/flags.ts';

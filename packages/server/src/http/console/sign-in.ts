@@ -1,7 +1,7 @@
 /** Who signs in to the console: by a token, by the code of a one-time link, by a password, or by a passkey. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { Context } from 'hono';
-import { parseAddress } from '../../identity/address.ts';
+import { parseAddress } from '../../identity/email-address.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { Access } from '../../store/store.ts';
 import { bindingsOf } from '../access/client-address.ts';

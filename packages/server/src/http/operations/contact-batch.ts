@@ -4,7 +4,7 @@ import { check } from '@firsthand/contract/checking';
 import { batchContact } from '@firsthand/contract/contact';
 import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
-import { parseAddress } from '../../identity/address.ts';
+import { parseAddress } from '../../identity/email-address.ts';
 import { contactValues } from '../../ingest/contact-change.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NewContact, Store } from '../../store/store.ts';

@@ -5,7 +5,7 @@ import { type ErrorCode, statusOf } from '@firsthand/contract/errors';
 import { parseJSON } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
 import type { InputOf, OperationName } from '@firsthand/contract/operations';
-import { parseAddress } from '../../identity/address.ts';
+import { parseAddress } from '../../identity/email-address.ts';
 import { createEventUUID } from '../../ingest/new-event.ts';
 import type { Refusal } from '../../shared/refusal.ts';
 import {

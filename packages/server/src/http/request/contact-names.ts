@@ -1,7 +1,7 @@
 /** How requests name contacts: by contactUUID, by the customer's own ID or by e-mail address. The first that is given counts. */
 import type { Problem } from '@firsthand/contract/answer';
 import type { InputOf } from '@firsthand/contract/operations';
-import { parseAddress } from '../../identity/address.ts';
+import { parseAddress } from '../../identity/email-address.ts';
 import { Refusal } from '../../shared/refusal.ts';
 import type { NamedContact, NamedOther } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';

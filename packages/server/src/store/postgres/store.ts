@@ -32,7 +32,7 @@ import {
 } from './accounts/accounts.ts';
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
-import { deleteEnded } from './accounts/ended.ts';
+import { deleteEnded } from './accounts/ended-sessions.ts';
 import { countRefused, createRefusedWriter, listRefused, listRefusedBefore } from './accounts/refused-requests.ts';
 import { createAccountContacts } from './contacts/account-contacts.ts';
 import { createContactReader } from './contacts/contact-details.ts';

@@ -2,7 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createHideAddresses } from '../../../src/http/console/shared/hidden-addresses.ts';
+import { createHideAddresses } from '../../../src/http/console/share-links/hidden-addresses.ts';
 import { createPersonSearch } from '../../../src/store/rules/refused/names.ts';
 import { createRandom, times } from '../../tools/counts.ts';
 import { report } from '../../tools/report.ts';

@@ -4,7 +4,7 @@ import { check } from '@firsthand/contract/checking';
 import { accountContact } from '@firsthand/contract/contact';
 import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
-import { parseAddress } from '../../../identity/address.ts';
+import { parseAddress } from '../../../identity/email-address.ts';
 import { contactChanges } from '../../../ingest/contact-change.ts';
 import type { AccountContact, ContactOutcome } from '../../../store/store.ts';
 import { problemAnswer } from '../../answers/answers.ts';

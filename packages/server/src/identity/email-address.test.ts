@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseAddress } from './address.ts';
+import { parseAddress } from './email-address.ts';
 
 describe('the canonical form', () => {
   test.each([
