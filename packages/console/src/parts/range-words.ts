@@ -1,6 +1,6 @@
 /** The range that is seen, in words. */
 import { formatTime } from '../reading/format.ts';
-import { compared, lastDay, presets, range, today } from '../reading/range.ts';
+import { comparePeriod, lastDay, presets, range, today } from '../reading/range.ts';
 
 /** A day such as `2026-11-01`, for people. */
 const dayInWords = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
@@ -18,11 +18,11 @@ const earlierRanges = {
   month: 'a month earlier',
   year: 'a year earlier',
 } as const;
-const earlierInWords = (): string => (compared.value ? earlierRanges[compared.value] : '');
+const earlierInWords = (): string => (comparePeriod.value ? earlierRanges[comparePeriod.value] : '');
 /** The same as a label: `Period before`. */
 export const earlierLabel = (): string =>
   earlierInWords()
     .replace('the ', '')
     .replace(/^./, (letter) => letter.toUpperCase());
 
-export const comparisonInWords = (): string => (compared.value && `, compared with ${earlierInWords()}`) || '';
+export const comparisonInWords = (): string => (comparePeriod.value && `, compared with ${earlierInWords()}`) || '';

@@ -76,15 +76,15 @@ export const valueName = (attrID: string, value: string): string => {
 };
 
 /** When people did what a row of a report counts: in the range of the report, so that the filtered numbers agree with the row. */
-export type During = Pick<NonNullable<Condition['did']>, 'from' | 'to'>;
+export type TimeSpan = Pick<NonNullable<Condition['did']>, 'from' | 'to'>;
 
 /** All events of the people who came with this value, such as a campaign: a purchase, for example, names none itself. */
 export const cameFrom =
   (attrID: string) =>
-  (value: string, during: During): Condition => ({ did: { filter: { attrID, is: [value] }, ...during } });
+  (value: string, during: TimeSpan): Condition => ({ did: { filter: { attrID, is: [value] }, ...during } });
 
 /** The same of a site. Browsers end its URL with a slash. */
-export const cameFromSite = (host: string, during: During): Condition => ({
+export const cameFromSite = (host: string, during: TimeSpan): Condition => ({
   did: { filter: { attrID: 'referrer', contains: `//${host}/` }, ...during },
 });
 

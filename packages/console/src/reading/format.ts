@@ -19,7 +19,7 @@ export const formatWhole = (value: number): string => whole.format(value);
 
 const maxNameLength = 60;
 /** A name in a menu, which is as wide as its longest. */
-export const shortened = (name: string): string =>
+export const shorten = (name: string): string =>
   name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name;
 
 /** What stands for the rows of a table that are not shown. */

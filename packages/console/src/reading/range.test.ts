@@ -57,7 +57,7 @@ it.each([
   vi.resetModules();
   vi.stubGlobal('location', { href: `http://127.0.0.1/console/?range=${name}&compare=${compare}` });
   vi.stubGlobal('navigator', { languages: ['en-GB'] });
-  const { compared } = await import('./range.ts');
+  const { comparePeriod } = await import('./range.ts');
   vi.unstubAllGlobals();
-  expect(compared.value).toBe(expected);
+  expect(comparePeriod.value).toBe(expected);
 });

@@ -32,15 +32,15 @@ const examineSettings = (): Finding => {
 };
 
 /** The folder, or the nearest one above it in which the server would make it. */
-const nearestOf = (folder: string): string =>
-  existsSync(folder) || dirname(folder) === folder ? folder : nearestOf(dirname(folder));
+const findExistingParent = (folder: string): string =>
+  existsSync(folder) || dirname(folder) === folder ? folder : findExistingParent(dirname(folder));
 
 /** Reports REPORTS_DIR if this user may not write there: the server would not start. BACKUP_DIR is examined with its backups. */
 const examineReportsFolder = (reportsDir: string | undefined): Finding[] => {
   if (reportsDir === undefined) return [];
   const folder = resolve(reportsDir);
   try {
-    accessSync(nearestOf(folder), constants.W_OK | constants.X_OK);
+    accessSync(findExistingParent(folder), constants.W_OK | constants.X_OK);
     return [{ name: 'reports', ok: true, detail: `${folder} (REPORTS_DIR)` }];
   } catch (error) {
     const detail =

@@ -2,7 +2,7 @@
 import { useId } from 'preact/hooks';
 import { query, setQuery } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';
-import { shortened } from '../../reading/format.ts';
+import { shorten } from '../../reading/format.ts';
 import { isShared } from '../../reading/shared.ts';
 
 interface ChoiceProps {
@@ -28,7 +28,7 @@ const Choice = ({ label, value, options, choose }: ChoiceProps) => {
       <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
         {entries.map(([name, title]) => (
           <option key={name} value={name}>
-            {shortened(title)}
+            {shorten(title)}
           </option>
         ))}
       </select>

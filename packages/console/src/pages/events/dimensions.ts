@@ -2,7 +2,14 @@
 import type { RequestFor } from '@firsthand/client';
 import { query } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';
-import { attributeName, type Condition, cameFrom, cameFromSite, type During, valueName } from '../../reading/filter.ts';
+import {
+  attributeName,
+  type Condition,
+  cameFrom,
+  cameFromSite,
+  type TimeSpan,
+  valueName,
+} from '../../reading/filter.ts';
 
 export interface Dimension {
   /** `by` of reportBreakdown. */
@@ -10,7 +17,7 @@ export interface Dimension {
   readonly title: string;
   readonly label?: (value: string) => string;
   /** The condition that a click on a value adds. */
-  readonly condition?: (value: string, during: During) => Condition;
+  readonly condition?: (value: string, during: TimeSpan) => Condition;
   /** Whether the values have an order of their own. */
   readonly isOrdered?: boolean;
   /** Whether it describes whole visits. */

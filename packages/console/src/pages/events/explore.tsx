@@ -7,7 +7,7 @@ import { SaveIntervals } from '../../parts/save-counts.tsx';
 import { nameOf, revenueAttrID, timezone } from '../../reading/account.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { type Measure, measureNamed } from '../../reading/measures.ts';
-import { compared, range } from '../../reading/range.ts';
+import { comparePeriod, range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared, showsPart } from '../../reading/shared.ts';
 import { Breakdown } from './breakdown.tsx';
@@ -29,7 +29,7 @@ const asked = () => {
 
 const Total = ({ measure, what }: { readonly measure: Measure; readonly what: string }) => {
   const { interval } = range.value;
-  const request = { ...asked(), interval, compare: compared.value, attrID: revenueAttrID.value };
+  const request = { ...asked(), interval, compare: comparePeriod.value, attrID: revenueAttrID.value };
   const answer = useReport({ part: 'totals', title: `Measures of ${what}`, operation: 'reportTotals', request });
   return (
     <Card title="Measures" class="measures-card" tools={answer.value && <SaveIntervals totals={answer.value} />}>

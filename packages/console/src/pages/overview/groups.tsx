@@ -12,9 +12,9 @@ import {
   cameFrom,
   cameFromSite,
   conditions,
-  type During,
   filterWith,
   hrefToAdd,
+  type TimeSpan,
   valueName,
 } from '../../reading/filter.ts';
 import { range } from '../../reading/range.ts';
@@ -32,7 +32,7 @@ interface Tab {
   readonly only?: Condition;
   readonly label?: (value: string) => string;
   /** The condition that a click adds. */
-  readonly condition?: (value: string, during: During) => Condition;
+  readonly condition?: (value: string, during: TimeSpan) => Condition;
   /** Whether the values have a natural order. All of them are then shown in it. */
   readonly isOrdered?: boolean;
 }

@@ -11,7 +11,7 @@ import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
 import { formatDuration, formatShare, formatWhole, plainNumbers } from '../../reading/format.ts';
 import { measureNamed } from '../../reading/measures.ts';
-import { compared, range } from '../../reading/range.ts';
+import { comparePeriod, range } from '../../reading/range.ts';
 import { slowReports, useReport } from '../../reading/report.ts';
 import { isShared } from '../../reading/shared.ts';
 
@@ -60,7 +60,7 @@ export const Measures = () => {
     from,
     to,
     interval,
-    compare: compared.value,
+    compare: comparePeriod.value,
     filter: filterWith(),
     attrID: revenueAttrID.value,
     timezone: timezone.value,

@@ -1,6 +1,6 @@
 /** Inputs of the filter builder: a list of which one value has to hold, a number, a day. */
 import type { ComponentChildren } from 'preact';
-import { shortened } from '../../reading/format.ts';
+import { shorten } from '../../reading/format.ts';
 
 type Values = readonly (string | number)[];
 
@@ -98,7 +98,7 @@ export const SelectInput = ({
     {!options.has(value) && <option value={value}>{value}</option>}
     {[...options].map(([each, title]) => (
       <option key={each} value={each}>
-        {shortened(title)}
+        {shorten(title)}
       </option>
     ))}
   </select>

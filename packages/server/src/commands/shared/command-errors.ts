@@ -13,12 +13,13 @@ export const exitCodeOf = (error: unknown): number => {
   return error instanceof Error && ['WrongUsage', 'BadConfiguration'].includes(error.name) ? 2 : 1;
 };
 
-type Caused = Error & { readonly code?: unknown; readonly cause?: unknown };
+type ErrorWithCause = Error & { readonly code?: unknown; readonly cause?: unknown };
 
 /** Whether the error, or one of its causes, is a missing file permission. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof Error &&
-  (['EACCES', 'EPERM'].includes(String((error as Caused).code)) || isForbidden((error as Caused).cause));
+  (['EACCES', 'EPERM'].includes(String((error as ErrorWithCause).code)) ||
+    isForbidden((error as ErrorWithCause).cause));
 
 const userName = (): string => {
   try {
@@ -43,11 +44,11 @@ export const explain = (error: unknown): string => {
  * the command line the cause is what helps.
  */
 export const withCause = (error: unknown, databaseURL: string): unknown => {
-  const { name, code, cause } = error as Caused;
+  const { name, code, cause } = error as ErrorWithCause;
   if (name !== 'Refusal' || code !== 'not_kept') return error;
   const file = /^sqlite:(.+)$/.exec(databaseURL)?.[1];
-  const reason = cause instanceof Error ? `: ${cause.message || String((cause as Caused).code)}` : '';
-  const causeCode = String((cause as Caused | undefined)?.code ?? '');
+  const reason = cause instanceof Error ? `: ${cause.message || String((cause as ErrorWithCause).code)}` : '';
+  const causeCode = String((cause as ErrorWithCause | undefined)?.code ?? '');
   if (file === undefined) {
     const isDown = /^(08|57P|E[A-Z]+$)/.test(causeCode);
     const what = isDown ? 'does not answer' : causeCode === '53100' ? 'has no room' : 'cannot do this now';

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { DialogForm } from '../../../parts/dialog-form.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { account } from '../../../reading/account.ts';
-import { shortened } from '../../../reading/format.ts';
+import { shorten } from '../../../reading/format.ts';
 import {
   type Cause,
   isEditable,
@@ -53,7 +53,7 @@ const inputsOf = ({ requests }: Cause): Input[] => {
   const texts = [...new Set(requests.map((one) => textAt(one, wrongPathOf(one))))];
   const ofWrong = texts.map((before) => ({
     key: wrongKey(before),
-    label: texts.length > 1 && before ? `${label} “${shortened(before)}”` : label,
+    label: texts.length > 1 && before ? `${label} “${shorten(before)}”` : label,
     path: wrong,
     before,
   }));
