@@ -25,7 +25,7 @@ export const withoutBoundOnUnpacking: readonly Change[] = [
 
 /** Accepts connections until no descriptor is left. */
 export const withoutBoundOnConnections: readonly Change[] = [
-  { file: 'serving/application.ts', from: 'server.maxConnections = most;', to: '' },
+  { file: 'serving/application.ts', from: 'server.maxConnections = maxConnections;', to: '' },
   { file: 'serving/application.ts', from: 'shares.guard(server);', to: '' },
 ];
 
