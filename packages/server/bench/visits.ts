@@ -10,7 +10,7 @@ const shares = [250, 150, 100, 80, 70, 50, 50, 40, 40, 30, 30, 20, 20, 20, 10, 1
 export const countedEventID = 6;
 export const eventIDCount = shares.length;
 
-const maxOfBusiest = 2_000_000;
+const maxEventsOfBusiest = 2_000_000;
 const eventsPerUser = 50;
 const eventsPerVisit = 10;
 /** One visitor in this many signs up, at the start of a visit. */
@@ -18,7 +18,7 @@ const usersPerContact = 20;
 const visitsAtOnce = 100;
 
 /** The approximate number of events of the busiest user. */
-export const eventsOfTheBusiest = (events: number): number => Math.min(events * 0.4, maxOfBusiest);
+export const eventsOfTheBusiest = (events: number): number => Math.min(events * 0.4, maxEventsOfBusiest);
 
 export const userName = (user: number): string => `user_${String(user).padStart(16, '0')}`;
 export const busiestUser = userName(0);

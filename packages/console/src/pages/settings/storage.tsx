@@ -41,7 +41,7 @@ const Stored = ({ service }: { readonly service: Service | undefined }) => {
         )}
       </dl>
       <p class="soft">
-        The operator sets how long events are kept: <a href="../docs/privacy">RETENTION_DAYS</a>.
+        The operator sets how long events are stored: <a href="../docs/privacy">RETENTION_DAYS</a>.
       </p>
     </Card>
   );

@@ -1,4 +1,4 @@
-/** Invitations: whom one is for, and how a member joins with one. */
+/** Describes invitations, and lets a member join with one. */
 import { memberNameField, roleOf } from '@firsthand/contract/account/members';
 import { check } from '@firsthand/contract/checking';
 import type { Context } from 'hono';
@@ -9,7 +9,7 @@ import { noInvitation } from '../../store/rules/accounts/members.ts';
 import type { Store } from '../../store/store.ts';
 import type { AddressOf } from '../access/client-address.ts';
 import type { RateLimit } from '../access/rate-limits.ts';
-import { type Fields, neededText, textIn } from './given-fields.ts';
+import { type Fields, optionalText, requiredText } from './form-fields.ts';
 import type { MemberPasswords } from './member-passwords.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import type { Owner } from './sign-in.ts';
@@ -26,10 +26,10 @@ interface Surroundings {
 
 export const createInvitations = ({ store, addressOf, memberPasswords, passkeys, unknownCodes, now }: Surroundings) => {
   const findInvitation = async (given: Fields, c: Context) => {
-    const invitationHash = hashToken(neededText(given, 'code'));
+    const invitationHash = hashToken(requiredText(given, 'code'));
     const found = await store.findInvitation({ hash: invitationHash, time: now() });
     if (found !== undefined) return { found, hash: invitationHash };
-    // After the look-up, so that somebody who guesses from the same address holds up nobody with an invitation.
+    // After the look-up, so that guesses from an address do not delay a visitor with an invitation there.
     unknownCodes.take(addressOf(c));
     throw noInvitation();
   };
@@ -37,20 +37,24 @@ export const createInvitations = ({ store, addressOf, memberPasswords, passkeys,
   /** The purpose of the challenge for joining with a passkey. */
   const purposeOf = (invitationHash: string) => `join ${invitationHash}`;
 
-  /** The way in which a member who joins will sign in: the passkey, or the hash of the password. */
-  const newProof = async (given: Fields, c: Context, { hash, found }: Awaited<ReturnType<typeof findInvitation>>) => {
+  /** Returns the credential of a member who joins: the passkey, or the hash of the password. */
+  const newCredential = async (
+    given: Fields,
+    c: Context,
+    { hash, found }: Awaited<ReturnType<typeof findInvitation>>,
+  ) => {
     if (given.passkey !== undefined) {
       const { passkey } = await passkeys.read(c, purposeOf(hash), given);
       return { password: null, passkey };
     }
-    const password = neededText(given, 'password');
+    const password = requiredText(given, 'password');
     memberPasswords.countHash(addressOf(c));
-    const memberName = textIn(given, 'memberName') ?? '';
+    const memberName = optionalText(given, 'memberName') ?? '';
     return { password: await memberPasswords.hash(c, password, { ...found, memberName }) };
   };
 
   return {
-    /** Says whom an invitation is for. */
+    /** Returns the account, address, name and role that an invitation is for. */
     async describe(given: Fields, c: Context) {
       const { accountName, emailaddress, memberName, kind } = (await findInvitation(given, c)).found;
       return { accountName, memberEmailaddress: emailaddress, memberName, memberRole: roleOf(kind) };
@@ -64,18 +68,18 @@ export const createInvitations = ({ store, addressOf, memberPasswords, passkeys,
 
     /** Takes an invitation: the member gets a name and a password or a passkey, and signs in. */
     async join(given: Fields, c: Context): Promise<Owner> {
-      const password = given.passkey === undefined ? neededText(given, 'password') : textIn(given, 'password');
+      const password = given.passkey === undefined ? requiredText(given, 'password') : optionalText(given, 'password');
       if (given.passkey !== undefined && password !== undefined) {
         const message = '`password` must be absent where there is a `passkey`: a member joins with one of them';
         throw new Refusal('invalid_field', { field: 'password', message });
       }
-      const memberName = neededText({ memberName: textIn(given, 'memberName')?.trim() }, 'memberName');
+      const memberName = requiredText({ memberName: optionalText(given, 'memberName')?.trim() }, 'memberName');
       const checked = check(memberNameField, memberName, 'memberName');
       if (!checked.ok) throw new Refusal(checked.problem.code, checked.problem);
       const invitation = await findInvitation(given, c);
       const { found, hash } = invitation;
-      const joining = { hash, memberName, ...(await newProof(given, c, invitation)), time: now() };
-      // Nobody gets to know the text of this token.
+      const joining = { hash, memberName, ...(await newCredential(given, c, invitation)), time: now() };
+      // No client receives the text of this token.
       const access = { tokenID: nanoid(), hash: hashToken(createTokenText(found.kind)) };
       const { account, memberID, access: owner } = await store.joinMember({ ...joining, access });
       await memberPasswords.noteNetwork(c, found.emailaddress, [memberID]);

@@ -1,4 +1,4 @@
-/** Who signs in to the console: by a token, by the code of a one-time link, by a password, or by a passkey. */
+/** Signs in to the console: by a token, by the code of a one-time link, by a password, or by a passkey. */
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { Context } from 'hono';
 import { parseAddress } from '../../identity/email-address.ts';
@@ -7,7 +7,7 @@ import type { Access } from '../../store/store.ts';
 import { bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
 import { maxInCookie, sessionPrefix } from './cookie.ts';
-import { type Fields, neededText, textIn } from './given-fields.ts';
+import { type Fields, optionalText, requiredText } from './form-fields.ts';
 import type { MemberPasswords } from './member-passwords.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import { checkLength } from './passwords.ts';
@@ -60,12 +60,12 @@ export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswor
 
   /** The members with this e-mail address and password. Does not say whether the one or the other is wrong. */
   const ofPassword = async (given: Fields, c: Context): Promise<readonly Owner[]> => {
-    const password = neededText(given, 'password');
+    const password = requiredText(given, 'password');
     checkLength(password);
-    const emailaddress = parseAddress(neededText(given, 'emailaddress'));
-    const accountUUID = textIn(given, 'accountUUID');
+    const emailaddress = parseAddress(requiredText(given, 'emailaddress'));
+    const accountUUID = optionalText(given, 'accountUUID');
     const members = emailaddress === undefined ? [] : await memberPasswords.findMembers(c, emailaddress, accountUUID);
-    const { matches, onlyKnown } = await memberPasswords.compare(c, password, emailaddress ?? '', members);
+    const { matches, onlyKnown } = await memberPasswords.findPasswordMatches(c, password, emailaddress ?? '', members);
     if (matches.length === 0) {
       const message = onlyKnown ? notTogetherOrLocked : notTogether;
       throw new Refusal('invalid_token', { field: 'password', message });
@@ -81,11 +81,11 @@ export const createSignIn = ({ authenticate, codes, consoleOrigin, memberPasswor
   return {
     /** The owners of the sessions that a sign-in begins: more than one where a password is that of members of several accounts. */
     async find(given: Fields, c: Context): Promise<readonly Owner[]> {
-      const [tokenUUID, code] = [textIn(given, 'tokenUUID'), textIn(given, 'code')];
+      const [tokenUUID, code] = [optionalText(given, 'tokenUUID'), optionalText(given, 'code')];
       if (tokenUUID !== undefined) return [await ofToken(tokenUUID, c)];
       if (code !== undefined) return [ofCode(code, c)];
       if (given.passkey !== undefined) return [await passkeys.signIn(given.passkey, c)];
-      if (textIn(given, 'emailaddress') !== undefined) return ofPassword(given, c);
+      if (optionalText(given, 'emailaddress') !== undefined) return ofPassword(given, c);
       throw new Refusal('missing_field', { field: 'tokenUUID' });
     },
   };

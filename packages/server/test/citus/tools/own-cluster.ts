@@ -27,13 +27,13 @@ export const workerOf = async (databaseURL: string, accountSQL: string): Promise
   return node;
 };
 
-const maxTried = 64;
+const maxTries = 64;
 
 /** Makes accounts until each worker has one. */
 const accountsOnEach = async (databaseURL: string): Promise<Account[]> => {
   const found = new Map<Node, Account>();
   for (let nth = 0; found.size < nodes.length - 1; nth += 1) {
-    if (nth === maxTried) throw new Error(`${nth} accounts are on one worker`);
+    if (nth === maxTries) throw new Error(`${nth} accounts are on one worker`);
     const token = await makeAccountIn(databaseURL, nth);
     const accountUUID = `faults${nth > 0 ? `_${nth}` : ''}`;
     const node = await workerOf(databaseURL, `(SELECT account FROM account WHERE "accountUUID" = '${accountUUID}')`);

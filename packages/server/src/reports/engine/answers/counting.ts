@@ -197,8 +197,8 @@ const countByBitmaps = async (
 };
 
 /**
- * Creates the temporary table `groups`, whose columns `Counted` lists: by bitmaps, unless they take too much memory, or too much for so few
- * events.
+ * Creates the temporary table `groups`, whose columns `Counted` lists: by bitmaps, or by hash tables where bitmaps would take too much
+ * memory for this number of events.
  */
 export const countGroups = async (
   connection: DuckDBConnection,

@@ -16,7 +16,7 @@ export interface Against {
   readonly named: number | null;
 }
 
-/** Whether an event says which contact it is of, and may link its user. */
+/** Whether an event names its contact, and so may link its user. */
 export const namesContact = ({ contactUUID, externalID }: NewEvent): boolean =>
   contactUUID !== null || externalID !== null;
 
@@ -82,7 +82,7 @@ export const createResolver = async (db: Transaction, finder: ContactFinder, bat
     const against = found.get(keyOf(token, contactUUID)) as Against | Refusal;
     if (against instanceof Refusal) return against;
     if (!browser) return { ...against, name };
-    // A handle stands for the user of its claim, and is unknown with any other token or user.
+    // A handle identifies the user of its claim, and is unknown with any other token or user.
     const isAnother = userUUID !== null && userUUID !== against.name?.userUUID;
     return isAnother ? new Refusal('unknown_contact', { field: 'contactUUID' }) : against;
   };

@@ -142,7 +142,7 @@ describe('a database file', () => {
     expect(await again.listAccounts()).toMatchObject([{ accountUUID }]);
   });
 
-  test('has a secret of its own, and takes nothing from a journal that a killed process left', async () => {
+  test('has its own secret, and leaves out the journal of a killed process', async () => {
     const secretOf = (file: string) => {
       ensureFile(file);
       const db = new Database(file, { readonly: true });

@@ -39,7 +39,7 @@ export const ensureFile = (path: string): void => {
   const draft = `${path}.${process.pid}.new`;
   removeDraft(draft);
   try {
-    writeFileSync(draft, emptyDatabase(), { flag: 'wx', mode: 0o600 });
+    writeFileSync(draft, emptyDatabase(), { mode: 0o600 });
     const db = new Database(draft);
     db.pragma('synchronous = EXTRA');
     // Gives the file its own secret. This commit also syncs the rest of the file.
@@ -64,8 +64,8 @@ export const ensureFile = (path: string): void => {
 
 /** Removes a draft with its journal, which would be rolled back into a later draft of the same name. */
 const removeDraft = (draft: string): void => {
-  const folder = dirname(draft);
-  const names = readdirSync(folder).filter((name) => name.startsWith(basename(draft)));
+  const [folder, own] = [dirname(draft), basename(draft)];
+  const names = readdirSync(folder).filter((name) => name === own || name.startsWith(`${own}-`));
   for (const name of names) rmSync(join(folder, name), { force: true });
 };
 

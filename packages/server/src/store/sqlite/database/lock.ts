@@ -6,14 +6,14 @@ import { type Connection, codeOf } from './connection.ts';
 import { give, ownerAmong } from './owner.ts';
 
 /** How long to wait for a process that holds the lock only to test it: `firsthand doctor`, another command. */
-const defaultPatienceMilliseconds = 250;
+export const lockPatienceMilliseconds = 250;
 
 /**
  * Takes the lock `<path>-lock`. Returns a function that releases it, or undefined when another process has it. The lock
  * is a second database that is held in an exclusive transaction: the operating system releases it however the process ends, which a
  * PID file can't ensure.
  */
-export const tryLock = (path: string, patienceMilliseconds = defaultPatienceMilliseconds): (() => void) | undefined => {
+export const tryLock = (path: string, patienceMilliseconds = lockPatienceMilliseconds): (() => void) | undefined => {
   let lock: Connection | undefined;
   try {
     const file = `${path}-lock`;
@@ -30,7 +30,7 @@ export const tryLock = (path: string, patienceMilliseconds = defaultPatienceMill
   }
 };
 
-/** Takes the lock. Throws StoreUnusable when another server still has it after so long. */
+/** Takes the lock. Throws StoreUnusable when another server still has it after `patienceMilliseconds`. */
 export const takeLock = (path: string, patienceMilliseconds?: number): (() => void) => {
   const unlock = tryLock(path, patienceMilliseconds);
   if (unlock) return unlock;

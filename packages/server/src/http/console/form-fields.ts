@@ -3,16 +3,17 @@ import { Refusal } from '../../shared/refusal.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The text of a field; undefined where it is absent or empty. */
-export const textIn = (given: Fields, name: string): string | undefined => {
+/** Returns the text of a field; undefined where it is absent or empty. */
+export const optionalText = (given: Fields, name: string): string | undefined => {
   const value = given[name];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
   throw new Refusal('invalid_field', { field: name, message: `\`${name}\` must be text` });
 };
 
-export const neededText = (given: Fields, name: string): string => {
-  const text = textIn(given, name);
+/** Returns the text of a field. Throws a Refusal where it is absent or empty. */
+export const requiredText = (given: Fields, name: string): string => {
+  const text = optionalText(given, name);
   if (text === undefined) throw new Refusal('missing_field', { field: name });
   return text;
 };
