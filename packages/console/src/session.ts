@@ -170,21 +170,41 @@ export const sampleShopProgress = async (): Promise<number | undefined> => {
 /** Loads the console anew, with the account of another session, if there is one. */
 const leave = (): void => location.assign(`${root}/console/`);
 
-/** Removes the sample shop, and leaves it. Rejects when it is still there. */
-export const removeSampleShop = async (): Promise<void> => {
-  const { problem } = await attempt('sample-shop/remove', {});
-  if (problem) throw new Error(problem);
-  leave();
+/**
+ * Ends the session while no page is open: what a page asks meanwhile would be answered with 401, which reads as a session that has
+ * expired. The page comes back if `end` rejects.
+ */
+const endSession = async (end: () => Promise<void>): Promise<void> => {
+  const shown = session.peek();
+  const ending = end();
+  session.value = undefined;
+  try {
+    await ending;
+  } catch (error) {
+    session.value = shown;
+    throw error;
+  }
 };
 
+/** Removes the sample shop, and leaves it. Rejects when it is still there. */
+export const removeSampleShop = (): Promise<void> =>
+  endSession(async () => {
+    const { problem } = await attempt('sample-shop/remove', {});
+    if (problem) throw new Error(problem);
+    leave();
+  });
+
 /** Ends this session, or all of the browser. Rejects when it goes on. */
-export const signOut = async ({ all = false } = {}): Promise<void> => {
-  const { isOK, status, answer } = await send('sign-out', 'POST', { all });
-  if (!isOK && status !== 401) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
-  if (!all && sessions.peek().length > 1) return leave();
-  endedAccount = session.peek()?.accountUUID;
-  sessions.value = [];
-  session.value = null;
+export const signOut = ({ all = false } = {}): Promise<void> => {
+  const shownAccount = session.peek()?.accountUUID;
+  return endSession(async () => {
+    const { isOK, status, answer } = await send('sign-out', 'POST', { all });
+    if (!isOK && status !== 401) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
+    if (!all && sessions.peek().length > 1) return leave();
+    endedAccount = shownAccount;
+    sessions.value = [];
+    session.value = null;
+  });
 };
 
 /** The server no longer accepts the session. */
