@@ -34,7 +34,7 @@ const refused =
   (status: number, error: object, headers: Record<string, string> = {}) =>
   () =>
     Response.json({ error, requestID: 'request-1', status: String(status) }, { status, headers });
-const busy = refused(503, { code: 'not_kept', message: 'the store cannot keep it now' });
+const busy = refused(503, { code: 'unavailable', message: 'the store cannot keep it now' });
 const unreachable = () => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
 
 const failureOf = async (promise: Promise<unknown>): Promise<FirsthandError> => {
@@ -222,6 +222,14 @@ describe('a refusal', () => {
     });
   });
 
+  it('has the code unavailable where a server up to 0.1.0 sends not_kept', async () => {
+    const { client } = setUp([refused(503, { code: 'not_kept', message: 'the store cannot keep it now' })]);
+    expect(await failureOf(client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21) }))).toMatchObject({
+      status: 503,
+      code: 'unavailable',
+    });
+  });
+
   it.each([
     ['a page of a proxy', () => new Response('<h1>Not here</h1>', { status: 404 }), 404],
     ['no JSON in an answer of 200', () => new Response('hello'), 200],
@@ -293,7 +301,7 @@ describe('repeating', () => {
     const { client, sent } = setUp([busy]);
     const failed = failureOf(client.getEvent({}));
     await vi.runAllTimersAsync();
-    expect(await failed).toMatchObject({ status: 503, code: 'not_kept' });
+    expect(await failed).toMatchObject({ status: 503, code: 'unavailable' });
     expect(sent).toHaveLength(5);
     vi.useRealTimers();
   });
@@ -339,7 +347,7 @@ describe('following events', () => {
     const error = (status: number, code: string) =>
       `event: error\ndata: ${JSON.stringify({ error: { code, message: 'it is so' }, requestID: 'request-1', status: String(status) })}\n\n`;
     const { client, sent } = setUp([
-      stream(message('a', 1), error(503, 'not_kept')),
+      stream(message('a', 1), error(503, 'unavailable')),
       stream(message('b', 2), error(410, 'erased_contact')),
     ]);
     const events = client.streamEvents({ contactUUID: 'c-1' });

@@ -49,6 +49,9 @@ const record = (value: unknown): Record<string, unknown> =>
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
+/** Up to 0.1.0 the service called `unavailable` differently. */
+const currentCode = (code: string): ErrorCode => (code === 'not_kept' ? 'unavailable' : (code as ErrorCode));
+
 const failureOf = (
   body: unknown,
   fallback: { message: string; status: number; requestID?: string | undefined; retryAfterSeconds?: number | undefined },
@@ -58,7 +61,7 @@ const failureOf = (
   const code = text(problem.code);
   return new FirsthandError(text(problem.message) ?? fallback.message, {
     status: fallback.status,
-    code: code === undefined ? 'unreadable' : (code as ErrorCode),
+    code: code === undefined ? 'unreadable' : currentCode(code),
     field: text(problem.field),
     requestID: text(answer.requestID) ?? fallback.requestID,
     retryAfterSeconds: fallback.retryAfterSeconds,

@@ -36,7 +36,7 @@ const wordings: Partial<Record<FirsthandError['code'], string>> = {
   unreachable: 'The server can’t be reached.',
   internal: 'The server has failed.',
   no_reports: 'The server can’t compute reports right now. Try again in a moment.',
-  not_kept: 'The server can’t store anything right now. Try again in a moment.',
+  unavailable: 'The server can’t store anything right now. Try again in a moment.',
   too_many_requests: 'The server got too many requests. Try again in a moment.',
   unknown_contact: 'There is no such person in this account.',
   erased_contact: 'This contact was erased, with all its events.',

@@ -78,7 +78,7 @@ export const errors = {
     when: 'the report took longer than its time limit: ask about a shorter range, or with a narrower filter',
   },
   no_reports: { status: 503, when: 'reports cannot be answered now: try again after `Retry-After` seconds' },
-  not_kept: { status: 503, when: 'the store cannot store it now: try again after `Retry-After` seconds' },
+  unavailable: { status: 503, when: 'the store cannot store it now: try again after `Retry-After` seconds' },
 } as const satisfies Record<string, { status: number; when: string }>;
 
 export type ErrorCode = keyof typeof errors;

@@ -13,7 +13,7 @@ export const insist = async <Value>(ask: () => Promise<Value>): Promise<Value> =
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'not_kept') throw error;
+      if (!(error instanceof Refusal) || error.code !== 'unavailable') throw error;
       await wait(20);
     }
   }

@@ -419,8 +419,8 @@ describe('each error code that is listed', () => {
       failWith(new Refusal('no_reports'));
       return { in: limited };
     },
-    not_kept: () => {
-      failWith(new Refusal('not_kept', { retryAfterSeconds: 1 }));
+    unavailable: () => {
+      failWith(new Refusal('unavailable', { retryAfterSeconds: 1 }));
       return { in: limited };
     },
   };

@@ -13,7 +13,7 @@ const ofAll: readonly ErrorCode[] = [
   'url_too_long',
   'too_many_requests',
   'internal',
-  'not_kept',
+  'unavailable',
 ];
 
 /** `invalid_field` also without fields, because a body may hold a token that is not text. */

@@ -38,7 +38,7 @@ it('shows nothing of a contact that is erased between two reads', async () => {
 
 it.each([
   ['has a fault', new Error('disk')],
-  ['cannot answer now', new Refusal('not_kept')],
+  ['cannot answer now', new Refusal('unavailable')],
 ])('does not take it for an erased contact when the store %s', async (_, error) => {
   const { store, asker } = await setUp();
   const failing = { ...store, getContact: () => Promise.reject(error) };

@@ -47,7 +47,7 @@ const findPerson = async (store: Store, asker: Asker, userUUID: string, contactU
     );
   } catch (error) {
     // The contact was erased after its events were read.
-    if (error instanceof Refusal && error.code !== 'not_kept') return personOf(contactUUID, []);
+    if (error instanceof Refusal && error.code !== 'unavailable') return personOf(contactUUID, []);
     throw error;
   }
 };

@@ -12,14 +12,14 @@ export const healthRoute: Route = {
   answer: (_, exchange) => jsonAnswer(exchange, { version, status: '200' }),
 };
 
-/** Readiness: the store passes its check, and the server is not stopping. Otherwise 503 `not_kept`. */
+/** Readiness: the store passes its check, and the server is not stopping. Otherwise 503 `unavailable`. */
 export const readinessRoute = (store: Store, isStopping: () => boolean): Route => ({
   name: 'readyz',
   methods: ['GET'],
   answer: async (_, exchange) => {
-    if (isStopping()) throw new Refusal('not_kept', { message: 'the server is stopping' });
+    if (isStopping()) throw new Refusal('unavailable', { message: 'the server is stopping' });
     await store.check().catch((cause) => {
-      throw new Refusal('not_kept', { message: 'the store is not fit to serve', cause });
+      throw new Refusal('unavailable', { message: 'the store is not fit to serve', cause });
     });
     return jsonAnswer(exchange, { status: '200' });
   },

@@ -171,7 +171,7 @@ export const createOperationRoute = ({
     /** Stores a request that could not be parsed, if its query string or header has a good token. Reports no other error. */
     const keepUnparsed = async (write: KeptOperation, c: Context, unparsed: Unparsed, time: number) => {
       const caller = await callerOf(unparsed.query, c, time).catch((error) => {
-        if (error instanceof Refusal && error.code !== 'not_kept') return undefined;
+        if (error instanceof Refusal && error.code !== 'unavailable') return undefined;
         throw error;
       });
       if (caller === undefined) return;

@@ -105,7 +105,7 @@ describe('the routes for whoever runs the service', () => {
     const scene = await begin({ wrap: (store) => ({ ...store, check }) });
     expect((await scene.send('/healthz')).status).toBe(200);
     const { status, body, headers } = await scene.send('/readyz');
-    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'not_kept', '1']);
+    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '1']);
   });
 
   it('say so while the server stops', async () => {
@@ -140,11 +140,11 @@ describe('a fault', () => {
   });
 
   it('of keeping is 503, to be tried again after the seconds that the store says', async () => {
-    const logEvents = () => Promise.reject(new Refusal('not_kept', { retryAfterSeconds: 4.2 }));
+    const logEvents = () => Promise.reject(new Refusal('unavailable', { retryAfterSeconds: 4.2 }));
     const scene = await begin({ wrap: (store) => ({ ...store, logEvents }) });
     const event = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
     const { status, body, headers } = await scene.post('/logEvent', event);
-    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'not_kept', '5']);
+    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '5']);
   });
 });
 

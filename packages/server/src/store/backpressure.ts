@@ -21,10 +21,10 @@ export const createBackpressure = () => {
   let calls = 0;
   let draining: (() => void)[] = [];
   return {
-    /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
+    /** Returns about how many bytes a request holds. Throws Refusal('unavailable') when they exceed the limit with those that wait. */
     enter(request: unknown): number {
       const bytes = bytesPerCall + bytesOf(request);
-      if (waitingBytes + bytes > maxWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+      if (waitingBytes + bytes > maxWaitingBytes) throw new Refusal('unavailable', { retryAfterSeconds: 1 });
       waitingBytes += bytes;
       calls += 1;
       return bytes;

@@ -15,7 +15,7 @@ it('looks once for all who ask at the same time, however many they are, and agai
   );
   await room.check();
   expect(looks).toBe(0);
-  room.noteFailure(new Refusal('not_kept', { cause: new Error('the disk is full') }));
+  room.noteFailure(new Refusal('unavailable', { cause: new Error('the disk is full') }));
   for (const asked of [100, 200]) {
     looks = 0;
     const checks = await Promise.allSettled(Array.from({ length: asked }, () => room.check()));

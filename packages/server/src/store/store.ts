@@ -1,7 +1,7 @@
 /**
  * The interface of every database. Each method is a whole operation in one transaction, except that SQLite erases in several.
  * A write is committed and synced before its promise resolves, and every read that starts afterwards sees it. A refused
- * operation throws a Refusal and changes nothing. A store that cannot write now throws Refusal('not_kept').
+ * operation throws a Refusal and changes nothing. A store that cannot write now throws Refusal('unavailable').
  *
  * Accounts and tokens are passed as row numbers, everything else that a client names as the text that the client sent. Times
  * are milliseconds since 1970. The caller passes times and new identifiers.
@@ -258,7 +258,7 @@ export interface Store extends ReportFeed, ReportNames {
    * Deletes up to `most` of the oldest events that were received before `time`, and up to `most` requests that were refused before; returns how
    * many events, or how many refused requests if those were more: when that is `most`, more may be left. A received time
    * after `now` comes from a server clock that was ahead: such an event counts as received when the next event with a
-   * believable time was. While a worker of a cluster is unreachable, this rejects with `not_kept`; repeat it later.
+   * believable time was. While a worker of a cluster is unreachable, this rejects with `unavailable`; repeat it later.
    */
   deleteEventsBefore(request: { time: number; most: number; now?: number }): Promise<number>;
 

@@ -19,7 +19,7 @@ const askForAll = async <Entry, Answer>(
       try {
         return await ask(entry);
       } catch (error) {
-        if (!(error instanceof Refusal && error.code === 'not_kept')) throw error;
+        if (!(error instanceof Refusal && error.code === 'unavailable')) throw error;
       }
     }
   };

@@ -15,7 +15,7 @@ const start = Date.UTC(2026, 5, 1, 12);
 const failingNow = (store: Store): Store => ({
   ...store,
   keepRefused: async (batch) => {
-    if (failing) throw new Refusal('not_kept', { retryAfterSeconds: 3 });
+    if (failing) throw new Refusal('unavailable', { retryAfterSeconds: 3 });
     return store.keepRefused(batch);
   },
 });
@@ -294,7 +294,7 @@ describe('a refused request', () => {
     expect([alone.status, alone.headers.get('retry-after')]).toEqual([503, '3']);
     const event = [{ eventID: 1, eventUUID: 'event-good' }, { eventID: 'x' }];
     const { body } = await scene.post('/event/logEvents', { tokenUUID, userUUID: newUserUUID(), event });
-    expect(body.event).toMatchObject([{ status: '200' }, { status: '503', error: { code: 'not_kept' } }]);
+    expect(body.event).toMatchObject([{ status: '200' }, { status: '503', error: { code: 'unavailable' } }]);
     expect(await events()).toMatchObject([{ eventUUID: 'event-good' }]);
   });
 });

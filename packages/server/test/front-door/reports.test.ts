@@ -363,7 +363,7 @@ describe('reports of a store', () => {
         try {
           return await work();
         } catch (error) {
-          if (!(error instanceof Refusal && error.code === 'not_kept')) throw error;
+          if (!(error instanceof Refusal && error.code === 'unavailable')) throw error;
         }
       }
     };

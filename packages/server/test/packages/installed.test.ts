@@ -174,7 +174,7 @@ export const first = async (): Promise<string | undefined> => {
 };
 // @ts-expect-error an event has no eventTitle
 client.logEvent({ eventID: 3, eventTitle: '' });
-export const isBusy = (error: unknown): boolean => error instanceof FirsthandError && error.code === 'not_kept';
+export const isBusy = (error: unknown): boolean => error instanceof FirsthandError && error.code === 'unavailable';
 `,
     );
     write(

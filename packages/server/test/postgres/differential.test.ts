@@ -393,7 +393,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   /** Everything that can be read. On a busy machine, some of 42 concurrent reads may time out: like a client, reads them again. */
   const look = async () => {
     let seen = await lookOnce();
-    const isTimeout = (outcome: unknown) => (outcome as { refused?: unknown } | null)?.refused === 'not_kept';
+    const isTimeout = (outcome: unknown) => (outcome as { refused?: unknown } | null)?.refused === 'unavailable';
     for (let retries = 0; seen.some(isTimeout) && retries < 10; retries += 1) seen = await lookOnce();
     return seen;
   };

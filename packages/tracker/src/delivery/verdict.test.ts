@@ -26,10 +26,19 @@ test('takes these codes of the contract for a refusal, and no others', () => {
   expect(Object.keys(errors).filter(isFinal).sort()).toEqual([...finalCodes].sort());
 });
 
-test.for([404, '404', 'not_found', 'NOT_FOUND', 'invalid_request', 'xinvalid_field', 'invalid_fields', undefined])(
-  'takes the code %o of another server for no refusal',
-  (code) => expect(isFinal(code)).toBe(false),
-);
+// `not_kept` was the code of `unavailable` up to 0.1.0: trackers of either age try again after both.
+test.for([
+  404,
+  '404',
+  'not_kept',
+  'unavailable',
+  'not_found',
+  'NOT_FOUND',
+  'invalid_request',
+  'xinvalid_field',
+  'invalid_fields',
+  undefined,
+])('takes the code %o of another server for no refusal', (code) => expect(isFinal(code)).toBe(false));
 
 test.for<[object, boolean]>([
   [{ status: '200', eventUUID: 'event-1' }, true],

@@ -47,7 +47,7 @@ const answerBusy = (response: ServerResponse): void => {
       'access-control-expose-headers': 'Retry-After, X-Request-Id',
       'retry-after': '1',
     })
-    .end('{"error":{"code":"not_kept","message":"busy"},"status":"503"}');
+    .end('{"error":{"code":"unavailable","message":"busy"},"status":"503"}');
 };
 
 export const openGate = async (serverPort: number): Promise<Gate> => {

@@ -49,7 +49,7 @@ it.each([
   ['postgres://u:secret@db/x', 'ECONNREFUSED', '', 'PostgreSQL does not answer: ECONNREFUSED'],
 ])('gives the cause of a failed write to %s with %s', (databaseURL, code, text, message) => {
   const cause = Object.assign(new Error(text), { code });
-  expect(withCause(new Refusal('not_kept', { cause }), databaseURL)).toMatchObject({ message });
+  expect(withCause(new Refusal('unavailable', { cause }), databaseURL)).toMatchObject({ message });
   const other = new Refusal('unknown_token');
   expect(withCause(other, databaseURL)).toBe(other);
 });

@@ -45,7 +45,7 @@ export const explain = (error: unknown): string => {
  */
 export const withCause = (error: unknown, databaseURL: string): unknown => {
   const { name, code, cause } = error as ErrorWithCause;
-  if (name !== 'Refusal' || code !== 'not_kept') return error;
+  if (name !== 'Refusal' || code !== 'unavailable') return error;
   const file = /^sqlite:(.+)$/.exec(databaseURL)?.[1];
   const reason = cause instanceof Error ? `: ${cause.message || String((cause as ErrorWithCause).code)}` : '';
   const causeCode = String((cause as ErrorWithCause | undefined)?.code ?? '');

@@ -45,7 +45,7 @@ export const createFindGood =
       try {
         return await authenticate(token, c);
       } catch (error) {
-        if (!(error instanceof Refusal) || error.code === 'not_kept') throw error;
+        if (!(error instanceof Refusal) || error.code === 'unavailable') throw error;
       }
     }
     return undefined;

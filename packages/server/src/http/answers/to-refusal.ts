@@ -9,7 +9,7 @@ const everyMilliseconds = 60_000;
  * Returns a function that logs why the store can't write, at most once a minute, because each failing request would log the same
  * line. `clock` is monotonic, in milliseconds.
  */
-export const createNotKeptLog = (log: Logger, clock = () => performance.now()) => {
+export const createUnavailableLog = (log: Logger, clock = () => performance.now()) => {
   let loggedAt = Number.NEGATIVE_INFINITY;
   let requests = 0;
   return (requestID: string, cause: unknown): void => {
@@ -24,14 +24,14 @@ export const createNotKeptLog = (log: Logger, clock = () => performance.now()) =
 
 /** Returns the function that turns an error into a refusal. It logs the faults of the service under the requestID. */
 export const createToRefusal = (log: Logger) => {
-  const logNotKept = createNotKeptLog(log);
+  const logUnavailable = createUnavailableLog(log);
   return (requestID: string, error: unknown): Refusal => {
     if (!(error instanceof Refusal)) {
       log.error({ requestID, fault: describeFault(error) }, 'a request failed');
       return new Refusal('internal');
     }
     // A store that can't write gives the reason as the cause. A full queue has no cause, and is not logged.
-    if (error.code === 'not_kept' && error.cause !== undefined) logNotKept(requestID, error.cause);
+    if (error.code === 'unavailable' && error.cause !== undefined) logUnavailable(requestID, error.cause);
     return error;
   };
 };

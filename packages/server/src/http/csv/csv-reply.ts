@@ -78,7 +78,7 @@ export const createCSVReply = ({ store, log, isStopping }: CSVSurroundings): CSV
     };
     const readPatiently = async (cursor: string): Promise<Page> => {
       for (let attempt = 1; ; attempt += 1) {
-        if (isStopping()) throw new Refusal('not_kept', { message: 'the server is stopping' });
+        if (isStopping()) throw new Refusal('unavailable', { message: 'the server is stopping' });
         // As for every request: the token may have been revoked since.
         if (!(await store.findAccess(hashToken(caller.tokenUUID)))) throw new Refusal('invalid_token');
         try {

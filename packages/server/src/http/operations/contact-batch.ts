@@ -75,7 +75,7 @@ export const createContactBatches = (store: Pick<Store, 'createContact'>): Answe
     try {
       return { status: '200', ...(await store.createContact(checked)) };
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code === 'not_kept') throw error;
+      if (!(error instanceof Refusal) || error.code === 'unavailable') throw error;
       const { code, message, field } = error;
       return problemAnswer({ code, message, field: field === undefined ? at : `${at}.${field}` });
     }

@@ -42,7 +42,7 @@ export const createArrivals = (most: number): Arrive => {
   };
 };
 
-const full = () => new Refusal('not_kept', { retryAfterSeconds: 1 });
+const full = () => new Refusal('unavailable', { retryAfterSeconds: 1 });
 
 /** Runs `answer` with the source of a request's body, and releases the memory that it has reserved. */
 export type Admit = (c: Context, answer: (source: BodySource) => Promise<Response>) => Promise<Response>;
@@ -72,7 +72,7 @@ export const createAdmission = (maxBytes = maxHeldBytes): Admit => {
       if (announced <= maxBytes && heldBytes + announced > maxBytes) throw full();
       return await answer({ incoming, arrive, hold, release });
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'not_kept' && incoming) await discardBody(incoming);
+      if (error instanceof Refusal && error.code === 'unavailable' && incoming) await discardBody(incoming);
       throw error;
     } finally {
       release(mine);

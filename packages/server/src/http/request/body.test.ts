@@ -63,7 +63,7 @@ test('one that stalls makes room for the next, and says so', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(endings).toEqual([]);
   await send('Content-Length: 60000', 'x'.repeat(60_000));
-  await expect.poll(() => endings).toEqual(['not_kept: the body came in too slowly', 60_000]);
+  await expect.poll(() => endings).toEqual(['unavailable: the body came in too slowly', 60_000]);
 });
 
 test('one that is too large, or breaks off, ends at once', async () => {
@@ -73,7 +73,7 @@ test('one that is too large, or breaks off, ends at once', async () => {
   (await send('Content-Length: 60000', 'x'.repeat(30_000))).destroy();
   await expect.poll(() => endings).toHaveLength(2);
   expect(endings[1]).toMatch(/^invalid_encoding: the body broke off/);
-  expect(endings[0]).toMatch(/^(body_too_large|not_kept)/);
+  expect(endings[0]).toMatch(/^(body_too_large|unavailable)/);
 });
 
 test('one whose client has gone away before it is read has broken off', async () => {

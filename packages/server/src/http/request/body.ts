@@ -40,7 +40,7 @@ const tooLarge = (most: number) =>
 const brokenOff = (cause: unknown) => new Refusal('invalid_encoding', { message: 'the body broke off', cause });
 
 /** Other bodies needed the memory, and this one began to arrive first. */
-const tooSlow = () => new Refusal('not_kept', { message: 'the body came in too slowly', retryAfterSeconds: 1 });
+const tooSlow = () => new Refusal('unavailable', { message: 'the body came in too slowly', retryAfterSeconds: 1 });
 
 const readStream = (body: Readable, most: number, arrive: Arrive | undefined): Promise<Bytes> =>
   new Promise((resolve, reject) => {
@@ -121,7 +121,7 @@ export type Arrive = (giveUp: () => void) => Arriving;
 /** The source of a body, and the bounds on its memory. */
 export interface BodySource {
   readonly arrive: Arrive;
-  /** Reserves memory for a body, or for its greatest decompressed size, before processing. Throws Refusal('not_kept') if full. */
+  /** Reserves memory for a body, or for its greatest decompressed size, before processing. Throws Refusal('unavailable') if full. */
   hold(bytes: number): void;
   /** Returns memory that was reserved and not used. */
   release(bytes: number): void;

@@ -207,7 +207,7 @@ test('a write waits for its account’s lock for five seconds, on whichever mach
   await begin(other, 'alone', site.account);
   try {
     await expect(logAt(servers[0], site, site.time, { eventUUID: 'event-late' })).rejects.toMatchObject({
-      code: 'not_kept',
+      code: 'unavailable',
       cause: { code: '55P03' },
     });
   } finally {
@@ -229,7 +229,7 @@ test('an erasure waits five seconds for the lock of a contact, on the machine th
     [site.account],
   );
   try {
-    await expect(site.erase(contactUUID)).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
+    await expect(site.erase(contactUUID)).rejects.toMatchObject({ code: 'unavailable', cause: { code: '55P03' } });
   } finally {
     await other.end();
   }
@@ -322,7 +322,7 @@ describe('the order', () => {
       ]);
       await quick.merge(ann, ben);
       await expect(servers[0].getEvents({ account: slow.account, order: 'asc', limit: 9 })).rejects.toMatchObject({
-        code: 'not_kept',
+        code: 'unavailable',
       });
     } finally {
       await other.end();
@@ -531,7 +531,7 @@ test('a change of an account that a full disk stops is undone as a whole, and ma
     accountName: 'Another name',
     contacts: [accountContact({ address: ann }), accountContact({ address: ben })],
   };
-  await expect(site.change(change)).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
+  await expect(site.change(change)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
   expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'A shop', usage: { contacts: 0 } });
   await altering(databaseURL, 'DROP TRIGGER fill ON contact');
   expect(await site.change(change)).toMatchObject({ contacts: [{ exists: false }, { exists: false }] });
@@ -551,7 +551,7 @@ test('a server whose database has a full disk is not fit to serve until there is
     'CREATE EVENT TRIGGER fill_command ON ddl_command_start EXECUTE FUNCTION fill_command()',
   );
   await store.check();
-  await expect(site.server.log({})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
+  await expect(site.server.log({})).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
   await expect(store.check()).rejects.toMatchObject({ code: '53100' });
   await expect(store.check()).rejects.toMatchObject({ code: '53100' });
   await altering(databaseURL, 'DROP EVENT TRIGGER fill_command', 'DROP TRIGGER fill ON event');
@@ -569,7 +569,7 @@ test('more than may wait is refused, and what is not is kept', async () => {
   const kept = settled.filter(({ status }) => status === 'fulfilled').length;
   expect(kept).toBeGreaterThan(5);
   expect(kept).toBeLessThan(60);
-  for (const each of settled) if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'not_kept' });
+  for (const each of settled) if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'unavailable' });
   expect((await servers[0].getAccount(site.account)).usage.events).toBe(kept * 100);
 });
 

@@ -215,7 +215,7 @@ export const openPostgres = async (databaseURL: string, { role, create, onFault 
   const room = createPostgresRoom(pools.quick);
   let isClosed = false;
 
-  /** Runs work while the store is open. Throws Refusal('not_kept') when too much waits already. */
+  /** Runs work while the store is open. Throws Refusal('unavailable') when too much waits already. */
   const admitted = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
     if (isClosed) throw new Error('the store is closed');
     const bytes = waiting.enter(request);

@@ -199,7 +199,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       if (!calls.some(isErasure) || followErasures()) return outcomes;
       // The contact is erased, and a repeated request will record that. Until then no response may promise that a backup doesn't
       // bring it back.
-      const later = { error: new Refusal('not_kept', { retryAfterSeconds: 5 }) };
+      const later = { error: new Refusal('unavailable', { retryAfterSeconds: 5 }) };
       return calls.map((call, index) => (isErasure(call) ? later : (outcomes[index] as Outcome)));
     },
     /** Carries out again what was erased since the backup that this database may be. Call it before anything is served. */

@@ -62,7 +62,7 @@ test('a worker with fsync off stores nothing; the other goes on', async () => {
         ({ code }) => code,
       ),
     );
-  expect(created).toEqual(new Set(['created', 'not_kept']));
+  expect(created).toEqual(new Set(['created', 'unavailable']));
   await turnOn();
   await expect.poll(() => log(unsafe)).toBe(200);
   expect(await examineDurability(databaseURL)).toMatchObject({ ok: true });

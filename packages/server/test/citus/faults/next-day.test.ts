@@ -19,7 +19,7 @@ const logAt = (site: Site, at: number): Promise<string> =>
   site.server.logAt(at, { eventUUID: `event-of-${at}` }).then(
     () => 'kept',
     (error) => {
-      if (error instanceof Refusal && error.code === 'not_kept') return error.code;
+      if (error instanceof Refusal && error.code === 'unavailable') return error.code;
       throw error;
     },
   );
@@ -43,8 +43,8 @@ const openSites = async () => {
 };
 
 test.each([
-  { prepared: true, answers: { other: 'kept', lost: 'not_kept' } },
-  { prepared: false, answers: { other: 'not_kept', lost: 'not_kept' } },
+  { prepared: true, answers: { other: 'kept', lost: 'unavailable' } },
+  { prepared: false, answers: { other: 'unavailable', lost: 'unavailable' } },
 ])(
   'while a worker is away, a day begins for the accounts of the other when it was prepared: $prepared',
   async ({ prepared, answers }) => {
@@ -81,7 +81,7 @@ test('old events and refused requests are deleted once a worker is back, and doc
     }
     await cluster.stop('worker-2');
     try {
-      await expect(deleteOld()).rejects.toMatchObject({ code: 'not_kept' });
+      await expect(deleteOld()).rejects.toMatchObject({ code: 'unavailable' });
       await expect(tend(time + day)).rejects.toThrow();
       expect(await nextDay()).toMatchObject({ ok: false });
     } finally {

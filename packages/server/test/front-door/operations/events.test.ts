@@ -461,10 +461,10 @@ describe('an event that is refused, and cannot be put on the list', () => {
   });
 
   it('is answered 503 by itself while there is no room, and the others are kept', async () => {
-    const { post, tokens, close } = await openWith(new Refusal('not_kept'));
+    const { post, tokens, close } = await openWith(new Refusal('unavailable'));
     const { status, body } = await post('/event/logEvents', batch(tokens.server));
     expect(status).toBe(200);
-    expect(body.event).toMatchObject([{ status: '200' }, { status: '503', error: { code: 'not_kept' } }]);
+    expect(body.event).toMatchObject([{ status: '200' }, { status: '503', error: { code: 'unavailable' } }]);
     await close();
   });
 

@@ -438,7 +438,7 @@ test.each(['views', 'reports'])(
         ...store,
         noteShareLinkUse: async ({ shareID }) => {
           used.push(shareID);
-          throw new Refusal('not_kept');
+          throw new Refusal('unavailable');
         },
       }),
     });

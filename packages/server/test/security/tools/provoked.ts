@@ -127,7 +127,7 @@ const surroundings = (): Surroundings[] => {
     {
       open: () => openService({ wrap: full.wrap }),
       ask: [good],
-      around: full.during(() => new Refusal('not_kept', { retryAfterSeconds: 1 })),
+      around: full.during(() => new Refusal('unavailable', { retryAfterSeconds: 1 })),
     },
     { open: () => openService({ wrap: broken.wrap }), ask: [good], around: broken.during(() => new Error('broken')) },
   ];

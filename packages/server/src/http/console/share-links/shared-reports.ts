@@ -43,7 +43,7 @@ const notShown = (): Refusal =>
   new Refusal('invalid_field', { message: 'this report cannot be shown any more: ask for another link' });
 
 /** The refusals that holders of a link may read: none quotes its filter. */
-const shownCodes: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'not_kept', 'internal'];
+const shownCodes: readonly ErrorCode[] = ['report_too_slow', 'no_reports', 'unavailable', 'internal'];
 
 const withoutReason = (error: unknown): unknown => {
   if (!(error instanceof Refusal)) return error;

@@ -59,7 +59,7 @@ export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'repla
         await replay(found, { fix, as: tokenID, time: caller.time, by: actorOf(caller) });
         return { refusedID, replayed: true };
       } catch (error) {
-        if (!(error instanceof Refusal) || error.code === 'not_kept' || error.code === 'unknown_refused') throw error;
+        if (!(error instanceof Refusal) || error.code === 'unavailable' || error.code === 'unknown_refused') throw error;
         return { refusedID, replayed: false, problem: problemOf(error) };
       }
     },

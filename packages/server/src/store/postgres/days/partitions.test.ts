@@ -161,7 +161,7 @@ describe('the partitions', () => {
   it('refuse events with 503 while one of the day is missing', async () => {
     const { site, databaseURL, tend } = await open();
     await log(site, 0, 'before');
-    const refused = { code: 'not_kept', retryAfterSeconds: 1 };
+    const refused = { code: 'unavailable', retryAfterSeconds: 1 };
     await asking(databaseURL, `DROP TABLE event_repeat_${today}`);
     await expect(log(site, 0, 'refused')).rejects.toMatchObject(refused);
     await tend(later(0));

@@ -75,7 +75,7 @@ const refusedRequests: Listed = {
 const goThrough = async ({ page }: Listed, store: Store, { account }: Site): Promise<string[]> => {
   const ask = (beyond: Page['next']): Promise<Page> =>
     page(store, { account, beyond, limit: 4 }).catch((error: unknown) => {
-      if (error instanceof Refusal && error.code === 'not_kept') return ask(beyond);
+      if (error instanceof Refusal && error.code === 'unavailable') return ask(beyond);
       throw error;
     });
   const found: string[] = [];

@@ -49,7 +49,7 @@ test('a reader waits until nothing is under way of what had been drawn', async (
 test('a reader does not wait for ever, however long it takes to ask', async () => {
   await expect(waitForSettled(withFloors([3, 3, 3, 9], 1_000), 1)).resolves.toBe(9);
   await expect(waitForSettled(withFloors([3], 1_000), 1)).rejects.toMatchObject({
-    code: 'not_kept',
+    code: 'unavailable',
     retryAfterSeconds: 1,
   });
 });
@@ -58,5 +58,5 @@ test('a reader waits until all have ended who were writing when it asked, and fo
   expect(await waitForWriters(withWriters([''], 1), 1, 'contact_number')).toBe(9);
   expect(await waitForWriters(withWriters(['ab', 'bc', 'cd', 'c'], 1), 1, 'contact_number')).toBe(9);
   const stopped = withWriters(['ab', 'b'], 1_000);
-  await expect(waitForWriters(stopped, 1, 'refused_number')).rejects.toMatchObject({ code: 'not_kept' });
+  await expect(waitForWriters(stopped, 1, 'refused_number')).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -163,12 +163,12 @@ const longestPauseMilliseconds = 50;
 /** The longest wait. It is shorter than the time after which PostgreSQL ends the transaction of a stopped server. */
 const maxWaitMilliseconds = 4_000;
 
-/** Waits until `isSo` returns true. Throws Refusal('not_kept') after `maxWaitMilliseconds`. */
+/** Waits until `isSo` returns true. Throws Refusal('unavailable') after `maxWaitMilliseconds`. */
 const askAgainUntil = async (isSo: () => Promise<boolean>): Promise<void> => {
   const asked = performance.now();
   let pause = firstPauseMilliseconds;
   do {
-    if (performance.now() - asked >= maxWaitMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+    if (performance.now() - asked >= maxWaitMilliseconds) throw new Refusal('unavailable', { retryAfterSeconds: 1 });
     await wait(pause);
     pause = Math.min(2 * pause, longestPauseMilliseconds);
   } while (!(await isSo()));

@@ -94,7 +94,7 @@ describe('a transaction', () => {
       const [held, ...others] = accounts as [number, ...number[]];
       const holder = await pool.take();
       await holder.script(`BEGIN; SELECT pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(held)})`);
-      await expect(writeOn(4, ...accounts)).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
+      await expect(writeOn(4, ...accounts)).rejects.toMatchObject({ code: 'unavailable', cause: { code: '55P03' } });
       expect(await daysOn()).toEqual([3, 4, 4, 4]);
       // Of one account it waits as long as anything else.
       const writing = writeOn(4, held);
@@ -110,7 +110,7 @@ describe('a transaction', () => {
       const locks = accounts.map((held) => `pg_advisory_xact_lock_shared(${BigInt(lockKeys.accounts) + BigInt(held)})`);
       await holder.script(`BEGIN; SELECT ${locks.join(', ')}`);
       const taking = vi.spyOn(pool, 'take');
-      await expect(writeOn(5, ...accounts)).rejects.toMatchObject({ code: 'not_kept' });
+      await expect(writeOn(5, ...accounts)).rejects.toMatchObject({ code: 'unavailable' });
       // For the work, for all days, and for two.
       expect(taking).toHaveBeenCalledTimes(4);
       await holder.rollBack();
@@ -182,7 +182,7 @@ describe('a transaction', () => {
       await db.run(add, ['one']);
       await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$");
     });
-    await expect(work).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+    await expect(work).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     expect([tries, await countOf('one')]).toEqual([10, before]);
   });
 
@@ -208,7 +208,7 @@ describe('a transaction', () => {
         const fails = deeply(10, () => (tries === 1 ? db.script(failing(code)) : db.script('SELECT 1')));
         await Promise.all([fails, db.run(add, ['one'])]);
       });
-    await expect(work('55P03')()).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
+    await expect(work('55P03')()).rejects.toMatchObject({ code: 'unavailable', cause: { code: '55P03' } });
     tries = 0;
     const before = await countOf('one');
     await work('40001')();
@@ -221,7 +221,7 @@ describe('a transaction', () => {
       await db.run(add, ['one']);
       await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$");
     });
-    await expect(work).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
+    await expect(work).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
     expect(await countOf('one')).toBe(before);
   });
 
@@ -232,7 +232,7 @@ describe('a transaction', () => {
       await db.run(add, ['one']);
       await db.run('SELECT pg_terminate_backend(pg_backend_pid())');
     });
-    await expect(lost).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+    await expect(lost).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     expect(await countOf('one')).toBe(before);
     await write(single, 'beside others', 0, (db) => db.run(add, ['one']));
     expect(await countOf('one')).toBe((before as number) + 1);
@@ -292,7 +292,7 @@ test('a database that is not there is a mistake of the settings: nobody is told 
 
 test('without a database the answer is that nothing can be kept now', async () => {
   const away = openPool('postgres://nobody@%2Fnowhere/nothing', 1);
-  await expect(write(away, 'beside others', 0, async () => {})).rejects.toMatchObject({ code: 'not_kept' });
-  await expect(readOnce(away, 0, async () => {})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+  await expect(write(away, 'beside others', 0, async () => {})).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(readOnce(away, 0, async () => {})).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
   await away.close();
 });

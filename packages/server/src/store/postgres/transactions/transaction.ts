@@ -81,8 +81,8 @@ const patienceOfSeveral = 200;
 /** After this many of them are late, it waits for no more. */
 const maxLate = 2;
 
-const notKept = (cause: unknown): Refusal =>
-  new Refusal('not_kept', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
+const unavailable = (cause: unknown): Refusal =>
+  new Refusal('unavailable', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
 
 /** Ends a read transaction without waiting: the result of its commit does not matter. */
 const endBehind = (db: TakenConnection): void => {
@@ -94,7 +94,7 @@ const endBehind = (db: TakenConnection): void => {
 
 /**
  * Takes a connection, runs the work, and returns the connection with `end`. When the work throws, rolls back and returns the
- * connection, or closes it when that fails. Throws Refusal('not_kept') when the database is unavailable; rethrows conflicts.
+ * connection, or closes it when that fails. Throws Refusal('unavailable') when the database is unavailable; rethrows conflicts.
  */
 export const withConnection = async <Value>(
   pool: ConnectionPool,
@@ -105,7 +105,7 @@ export const withConnection = async <Value>(
   try {
     db = await pool.take();
   } catch (error) {
-    throw isNotNow(error) ? notKept(error) : error;
+    throw isNotNow(error) ? unavailable(error) : error;
   }
   try {
     const value = await work(db);
@@ -118,7 +118,7 @@ export const withConnection = async <Value>(
       () => db.release(true),
     );
     const cause = db.causeOf(error);
-    throw isNotNow(cause) && !isConflict(cause) ? notKept(cause) : cause;
+    throw isNotNow(cause) && !isConflict(cause) ? unavailable(cause) : cause;
   }
 };
 
@@ -261,7 +261,7 @@ export const write = async <Value>(
       else {
         if (!isConflict(error)) throw error;
         conflicts += 1;
-        if (conflicts === maxTries) throw notKept(error);
+        if (conflicts === maxTries) throw unavailable(error);
       }
     }
   }

@@ -10,12 +10,12 @@ const maxWaitMilliseconds = 5_000;
 export const createTurns = () => {
   const last = new Map<string, Promise<unknown>>();
 
-  /** Runs the work after all earlier work of the same key. Throws Refusal('not_kept') when it waited too long. */
+  /** Runs the work after all earlier work of the same key. Throws Refusal('unavailable') when it waited too long. */
   return async <Value>(key: string, work: () => Promise<Value>): Promise<Value> => {
     const before = last.get(key);
     const asked = performance.now();
     const workAtLast = () => {
-      if (performance.now() - asked > maxWaitMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+      if (performance.now() - asked > maxWaitMilliseconds) throw new Refusal('unavailable', { retryAfterSeconds: 1 });
       return work();
     };
     const turn = before ? before.then(workAtLast, workAtLast) : work();

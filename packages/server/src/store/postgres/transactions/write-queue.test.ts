@@ -41,7 +41,7 @@ const settle = async () => {
 };
 
 /** lock_not_available */
-const late = new Refusal('not_kept', { cause: Object.assign(new Error(), { code: '55P03' }) });
+const late = new Refusal('unavailable', { cause: Object.assign(new Error(), { code: '55P03' }) });
 
 const maxAccounts = 32;
 const maxUnderWay = 4;
@@ -178,7 +178,7 @@ describe('batches', () => {
   });
 
   test('are all refused when the database is away', async () => {
-    const { keep, commits, goOn } = createKeeper(() => new Refusal('not_kept'));
+    const { keep, commits, goOn } = createKeeper(() => new Refusal('unavailable'));
     const ask = createWriteQueue(keep);
     const settling = Promise.allSettled([ask(batchOf(1)), ask(batchOf(1))]);
     await turn();

@@ -8,12 +8,12 @@ import { createFileRoom } from './disk-space.ts';
 
 const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
 const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
-const notKept = (cause: Error) => new Refusal('not_kept', { retryAfterSeconds: 5, cause });
+const unavailable = (cause: Error) => new Refusal('unavailable', { retryAfterSeconds: 5, cause });
 
 it('the cause of a refusal comes from the other thread along with it', () => {
   const call = { name: 'logEvents', request: undefined };
-  const plain = structuredClone(toPlain(call, { error: notKept(full) }));
-  expect(fromPlain(call, plain)).toMatchObject({ error: { code: 'not_kept', cause: { code: 'SQLITE_FULL' } } });
+  const plain = structuredClone(toPlain(call, { error: unavailable(full) }));
+  expect(fromPlain(call, plain)).toMatchObject({ error: { code: 'unavailable', cause: { code: 'SQLITE_FULL' } } });
 });
 
 it('looks for room at first, and after a write has found none, until there is some', async () => {
@@ -25,14 +25,14 @@ it('looks for room at first, and after a write has found none, until there is so
   mkdirSync(there);
   await room.check();
   rmSync(there, { recursive: true });
-  room.noteFailure(notKept(busy));
+  room.noteFailure(unavailable(busy));
   await room.check();
-  room.noteFailure(notKept(full));
+  room.noteFailure(unavailable(full));
   await expect(room.check()).rejects.toThrow();
   await expect(room.check()).rejects.toThrow();
 
   const found = createFileRoom(join(folder, 'firsthand.db'));
-  found.noteFailure(notKept(full));
+  found.noteFailure(unavailable(full));
   await found.check();
   rmSync(folder, { recursive: true });
   await found.check();

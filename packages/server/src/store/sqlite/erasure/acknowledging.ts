@@ -22,7 +22,7 @@ export const acknowledging =
     for (let asked = request; ; ) {
       const { hasNames, ...receipt } = (await write({ name: 'eraseContact', request: asked })) as ErasureProgress;
       if (!hasNames) return receipt;
-      if (performance.now() - began > maxMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 5 });
+      if (performance.now() - began > maxMilliseconds) throw new Refusal('unavailable', { retryAfterSeconds: 5 });
       await wait(pauseMilliseconds);
       // The same as a repeated request of a client.
       asked = { account: request.account, contactUUID: receipt.contactUUID, time: Date.now() };

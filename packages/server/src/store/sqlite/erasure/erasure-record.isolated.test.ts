@@ -228,7 +228,7 @@ test('nobody is said to be erased while there is no room to record it, and what 
     { name: 'logEvents', request: { ...asker, receivedTime: 0, events: [newEvent()] } },
   ]);
   expect(outcomes).toEqual([
-    { error: expect.objectContaining({ code: 'not_kept', retryAfterSeconds: 5 }) },
+    { error: expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 5 }) },
     { value: [{ kept: true }] },
   ]);
   // Out of every read it is.
@@ -246,7 +246,7 @@ test('what could not be recorded is recorded when there is room, even if nobody 
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     });
   }
-  expect(() => erase(ann)).toThrow(expect.objectContaining({ code: 'not_kept' }));
+  expect(() => erase(ann)).toThrow(expect.objectContaining({ code: 'unavailable' }));
   expect(engine.maintain()).toBeGreaterThanOrEqual(0);
   expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
   finish();

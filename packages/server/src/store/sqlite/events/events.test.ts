@@ -57,7 +57,7 @@ test('a commit for which there was no room is kept when it is sent again, once',
   db.pragma(`max_page_count = ${pages}`);
   const long = log({ eventUUID: 'event-long', attributes: [['text', 'x'.repeat(1_000_000)]] });
   expect(engine.write([...calls, long])).toEqual(
-    [1, 2, 3].map(() => ({ error: expect.objectContaining({ code: 'not_kept' }) })),
+    [1, 2, 3].map(() => ({ error: expect.objectContaining({ code: 'unavailable' }) })),
   );
   expect(await events()).toEqual(['event-0']);
   db.pragma('max_page_count = 1000000');

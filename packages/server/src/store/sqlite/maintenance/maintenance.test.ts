@@ -79,7 +79,7 @@ describe('a step', () => {
   /** Transactions that are refused while another process has the database, which `busy` lists for each. */
   const runUnless = (busy: boolean[]): MaintenanceParts['transactions'] => ({
     runAlone(work) {
-      if (busy.shift()) throw new Refusal('not_kept');
+      if (busy.shift()) throw new Refusal('unavailable');
       return work();
     },
   });

@@ -97,7 +97,7 @@ export const createMaintenance = ({
     try {
       return transactions.runAlone(work);
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'not_kept') return null;
+      if (error instanceof Refusal && error.code === 'unavailable') return null;
       throw error;
     }
   };

@@ -25,7 +25,7 @@ test('what became of events, and a page of them, arrive as they were', () => {
 test.each([{}, { message: 'other words' }, { field: 'contactUUID' }, { retryAfterSeconds: 5 }])(
   'a refusal arrives as one, with all that it says: %j',
   (options) => {
-    const refusal = new Refusal('not_kept', options);
+    const refusal = new Refusal('unavailable', options);
     const arrived = pass({ error: refusal }, 'logEvents');
     expect(arrived).toBeInstanceOf(Refusal);
     const { code, message, field, retryAfterSeconds } = refusal;

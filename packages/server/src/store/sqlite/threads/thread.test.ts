@@ -24,10 +24,10 @@ test('a thread that fails once it is ready is fatal', async () => {
   const thread = startThread(moduleOf(failing), { opening: { path: 'none.db' }, niceness: 0, onFatal });
   await thread.ready;
   const answer = thread.send([{ name: 'check', request: undefined }]);
-  expect(await answer).toMatchObject([{ error: { code: 'not_kept' } }]);
+  expect(await answer).toMatchObject([{ error: { code: 'unavailable' } }]);
   expect(onFatal).toHaveBeenCalledExactlyOnceWith(new Error('the disk did not sync'));
   const next = await thread.send([{ name: 'check', request: undefined }]);
-  expect(next).toMatchObject([{ error: { code: 'not_kept' } }]);
+  expect(next).toMatchObject([{ error: { code: 'unavailable' } }]);
 });
 
 test.runIf(process.platform === 'linux')('a thread gives way to the others, and takes none of them along', async () => {

@@ -6,8 +6,8 @@ import type { Outcome } from '../transactions/transaction.ts';
 import { fromPlain, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';
 
 /** The outcomes of calls without a reply. Some may have been carried out, but none is reported as stored. */
-const notKept = (calls: readonly Call[], cause: Error | undefined): readonly Outcome[] =>
-  calls.map(() => ({ error: new Refusal('not_kept', { cause }) }));
+const unavailable = (calls: readonly Call[], cause: Error | undefined): readonly Outcome[] =>
+  calls.map(() => ({ error: new Refusal('unavailable', { cause }) }));
 
 /** Receives how long each commit took, and the statement COMMIT of it, in seconds. */
 export type OnCommit = (seconds: number, statementSeconds: number) => void;
@@ -78,13 +78,13 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
     ready,
     /** Sends the calls as one message. Resolves to the outcome of each. */
     send(calls: readonly Call[]): Promise<readonly Outcome[]> {
-      if (ended || closing) return Promise.resolve(notKept(calls, ended));
+      if (ended || closing) return Promise.resolve(unavailable(calls, ended));
       lastID += 1;
       const id = lastID;
       worker.postMessage({ id, calls: calls.map(toFlat) } satisfies Request);
       const outcomeOf = (outcome: PlainOutcome, index: number) => fromPlain(calls[index] as Call, outcome);
       return new Promise((resolve) =>
-        waiting.set(id, (outcomes) => resolve(outcomes?.map(outcomeOf) ?? notKept(calls, ended))),
+        waiting.set(id, (outcomes) => resolve(outcomes?.map(outcomeOf) ?? unavailable(calls, ended))),
       );
     },
     /** Resolves when the thread has closed the database. */

@@ -89,7 +89,7 @@ describe('calls that share a commit', () => {
     const outcomes = engine.write([log('event-1'), log('event-2', 100_000)]);
     for (const outcome of outcomes) {
       expect(errorOf(outcome)).toBeInstanceOf(Refusal);
-      expect(errorOf(outcome)).toMatchObject({ code: 'not_kept', retryAfterSeconds: expect.any(Number) });
+      expect(errorOf(outcome)).toMatchObject({ code: 'unavailable', retryAfterSeconds: expect.any(Number) });
     }
     expect(await usage()).toEqual({ contacts: 0, users: 0, events: 0 });
     db.pragma('max_page_count = 100000');

@@ -83,7 +83,7 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
   /**
    * Runs the calls in one transaction and returns an outcome for each. A call that throws a Refusal has no effect. When a call
    * fails otherwise, all are rolled back, and each is run again in a transaction of its own, so that a fault affects only the call
-   * that caused it. While SQLite is busy or has no room, all calls are refused with `not_kept` instead. Throws only when the state
+   * that caused it. While SQLite is busy or has no room, all calls are refused with `unavailable` instead. Throws only when the state
    * on the disk can't be known.
    */
   const run = (calls: readonly Work[]): Outcome[] => {
@@ -112,5 +112,5 @@ const isUnknowable = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(c
 
 const asOutcome = (error: unknown) =>
   isNotNow(error)
-    ? new Refusal('not_kept', { retryAfterSeconds: codeOf(error).startsWith('SQLITE_FULL') ? 5 : 1, cause: error })
+    ? new Refusal('unavailable', { retryAfterSeconds: codeOf(error).startsWith('SQLITE_FULL') ? 5 : 1, cause: error })
     : error;

@@ -71,7 +71,7 @@ describe('writes', () => {
       await Promise.resolve();
       await Promise.resolve();
     }
-    expect(refused).toHaveBeenCalledWith(expect.objectContaining({ code: 'not_kept', retryAfterSeconds: 1 }));
+    expect(refused).toHaveBeenCalledWith(expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 1 }));
     expect(asked.length * 400_000).toBeGreaterThan(maxWaitingBytes / 2);
     expect(asked.length * 400_000).toBeLessThan(maxWaitingBytes * 2);
     await turn();
